@@ -1,4 +1,4 @@
-// Drift taken in: live values are written into manifests that people wrote, and nothing but the values changes.
+// trueup accept: writes live values into manifests that people wrote. Only the values change; comments and layout stay.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -80,7 +80,7 @@ spec:
 
 const file = 'manifests/all.yaml';
 
-async function begun(text = manifests): Promise<{ bench: Bench; stack: Checkout; text: () => string }> {
+async function openApplied(text = manifests): Promise<{ bench: Bench; stack: Checkout; text: () => string }> {
   const bench = await openBench();
   const spec = { guards: { allow: ['scheduled-destroy'] } };
   const stack = await bench.checkout({ spec, clusterAuth: { owns: ['*'] } });
@@ -90,7 +90,7 @@ async function begun(text = manifests): Promise<{ bench: Bench; stack: Checkout;
 }
 
 /** The lines that are only in one of the two texts. */
-function changed(before: string, after: string): { gone: string[]; new: string[] } {
+function changedLines(before: string, after: string): { gone: string[]; new: string[] } {
   const [old, now] = [before.split('\n'), after.split('\n')];
   return {
     gone: old.filter((line) => !now.includes(line)),
@@ -98,13 +98,13 @@ function changed(before: string, after: string): { gone: string[]; new: string[]
   };
 }
 
-async function nothingLeft(stack: Checkout): Promise<void> {
+async function expectNoChanges(stack: Checkout): Promise<void> {
   const plan = await stack.plan();
   expect(plan.changes).toEqual([]);
 }
 
-it('takes in the fields of a workspace, and keeps the comments beside them', async () => {
-  const { bench, stack, text } = await begun();
+it('accept writes the live fields of a workspace, and keeps the comments beside them', async () => {
+  const { bench, stack, text } = await openApplied();
   await bench.byHand.update(await bench.idOf('app'), {
     'auto-apply': false,
     description: 'now one: line',
@@ -112,7 +112,7 @@ it('takes in the fields of a workspace, and keeps the comments beside them', asy
   });
   const { out, err } = await stack.run(['accept', 'Workspace/acme/app', '--yes'], 0);
   expect(err).toContain('Next: "trueup apply" records the new values.');
-  expect(changed(manifests, text())).toEqual({
+  expect(changedLines(manifests, text())).toEqual({
     gone: [
       '  autoApply: true # since March',
       '  description: |- # shown in the list',
@@ -127,32 +127,32 @@ it('takes in the fields of a workspace, and keeps the comments beside them', asy
     ],
   });
   expect(out).toContain('\n-    branch: main   # released from\n+    branch: trunk   # released from\n');
-  await nothingLeft(stack);
+  await expectNoChanges(stack);
 });
 
-it('writes a character that changes the direction of text as an escape', async () => {
-  const { bench, stack, text } = await begun();
+it('accept writes a character that changes the direction of text as an escape', async () => {
+  const { bench, stack, text } = await openApplied();
   await bench.byHand.update(await bench.idOf('app'), { description: 'a\u202eb' });
   const { out } = await stack.run(['accept', '--all', '--yes'], 0);
   expect(out + text()).not.toContain('\u202e');
-  expect(changed(manifests, text())).toEqual({
+  expect(changedLines(manifests, text())).toEqual({
     gone: ['  description: |- # shown in the list', '    first line', '    second line'],
     new: ['  description: "a\\u202eb" # shown in the list'],
   });
-  await nothingLeft(stack);
+  await expectNoChanges(stack);
 });
 
-it('takes in one field where one is asked for', async () => {
-  const { bench, stack, text } = await begun();
+it('accept --field writes only that field', async () => {
+  const { bench, stack, text } = await openApplied();
   await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false, description: 'other' });
   await stack.run(['accept', 'Workspace/acme/app', '--field', 'autoApply', '--yes'], 0);
-  expect(changed(manifests, text()).new).toEqual(['  autoApply: false # since March']);
+  expect(changedLines(manifests, text()).new).toEqual(['  autoApply: false # since March']);
   const { changes } = await stack.plan();
   expect(changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual(['/description']);
 });
 
-it('takes in tags and consumers of both forms', async () => {
-  const { bench, stack, text } = await begun();
+it('accept writes tags and consumers, in the short form and in documents of their own', async () => {
+  const { bench, stack, text } = await openApplied();
   const [app, one, two] = [await bench.idOf('app'), await bench.idOf('one'), await bench.idOf('two')];
   const tag = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
   const ownershipTag = (await bench.tagsOf('app'))['trueup-stack'] as string;
@@ -170,7 +170,7 @@ it('takes in tags and consumers of both forms', async () => {
     'RemoteStateConsumers/acme/one',
   ];
   await stack.run(['accept', ...parts, '--yes'], 0);
-  expect(changed(manifests, text())).toEqual({
+  expect(changedLines(manifests, text())).toEqual({
     gone: [
       '    env: "prod"  # where',
       "    team: 'net' # whose",
@@ -185,11 +185,11 @@ it('takes in tags and consumers of both forms', async () => {
       "  tags: { \"owner\": 'b', new: 'yes' } # in a document",
     ],
   });
-  await nothingLeft(stack);
+  await expectNoChanges(stack);
 });
 
-it('takes in a config and a role', async () => {
-  const { bench, stack, text } = await begun();
+it('accept writes a config and a role', async () => {
+  const { bench, stack, text } = await openApplied();
   await bench.byHandMount('POST', 'config', {
     cluster_host: 'https://other.internal:6443',
     cluster_ca_cert: otherCaCert,
@@ -203,7 +203,7 @@ it('takes in a config and a role', async () => {
     token_num_uses: 3,
   });
   await stack.run(['accept', 'ClusterAuthConfig/prod/config', 'ClusterAuthRole/prod/web', '--yes'], 0);
-  expect(changed(manifests, text())).toEqual({
+  expect(changedLines(manifests, text())).toEqual({
     gone: [
       '  clusterHost: https://cluster.internal:6443 # inside',
       '    - web # the site',
@@ -216,17 +216,19 @@ it('takes in a config and a role', async () => {
       '  tokenTtl: 1h30m # an hour',
     ],
   });
-  await nothingLeft(stack);
+  await expectNoChanges(stack);
 });
 
-it('takes in a moment as people write it, and the others where one service cannot be read', async () => {
+it('accept writes a time in the format of the manifests, also if another service cannot be read', async () => {
   const document = (rest: string) =>
     `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: app }\nspec:\n${rest}`;
-  const { bench, stack, text } = await begun(document('  autoDestroyAt: 2090-01-01T00:00:00Z # then\n'));
+  const { bench, stack, text } = await openApplied(
+    document('  autoDestroyAt: 2090-01-01T00:00:00Z # then\n'),
+  );
   await bench.byHand.update(await bench.idOf('app'), { 'auto-destroy-at': '2091-02-03T04:05:00Z' });
   const env = { ...stack.env, SERVICE_TOKEN: 'of-nobody' };
   const ran = await trueup(['accept', '--all', '--yes'], { cwd: stack.directory, env });
   expect(ran).toMatchObject({ code: 6, err: expect.stringContaining('target-unread') });
   expect(text()).toBe(document('  autoDestroyAt: 2091-02-03T04:05:00Z # then\n'));
-  await nothingLeft(stack);
+  await expectNoChanges(stack);
 });

@@ -1,4 +1,4 @@
-// Any drift of any kind in manifests of any style: taken in, it leaves nothing to plan, and no other line moves.
+// Random drift of all kinds, in manifests of all styles: after accept nothing is left to plan, and no other line has changed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -68,11 +68,11 @@ async function drift(
   await bench.byHandMount('POST', 'config', wire(config, '_'));
 }
 
-/** One document as it is written, and what of it may not move while its field is as it was. */
+/** One document as text, and its lines, which must stay as they are while their field has the same value. */
 interface Written {
   readonly text: string;
   readonly lines: readonly { readonly text: string; readonly field?: string }[];
-  /** whose fields they are */
+  /** the resource that has the fields */
   readonly of: 'workspace' | 'role' | 'config' | 'parts' | 'fixed';
 }
 
@@ -125,7 +125,7 @@ function written(
 const sides = fc.record({ from: all, to: all });
 const ordered = new Set(['triggerPatterns']);
 
-/** Whether a field says the same before and after: the order of a set says nothing. */
+/** Whether a field has the same value before and after. The order of a set does not matter. */
 function isSame(field: string, before: Json | undefined, after: Json | undefined): boolean {
   const sorted = (value: Json | undefined) =>
     Array.isArray(value) && !ordered.has(field) ? value.toSorted() : (value ?? null);
@@ -139,7 +139,7 @@ function fieldsOf(all: All, of: Written['of']): JsonObject {
   return of === 'role' ? all.role : all.config;
 }
 
-/** Lines that may not move: heads, and all that belongs to a field that nobody changed. */
+/** Lines that must stay as they are: headers, and all lines of fields that did not change. */
 function fixedLines(documents: readonly Written[], from: All, to: All): string[] {
   return documents.flatMap(({ lines, of }, index) => {
     const kept = lines.filter(
@@ -152,7 +152,7 @@ function fixedLines(documents: readonly Written[], from: All, to: All): string[]
   });
 }
 
-/** Those of the lines that are not found again in their order. */
+/** Returns the lines that are not found again in the same order. */
 function lost(lines: readonly string[], after: readonly string[]): string[] {
   let next = 0;
   return lines.filter((line) => {
@@ -162,10 +162,10 @@ function lost(lines: readonly string[], after: readonly string[]): string[] {
   });
 }
 
-// A case has a service of its own and takes a second: for more of them TRUEUP_ACCEPT_CASES says how many.
+// Each case has its own service and takes a second. TRUEUP_ACCEPT_CASES sets the number of cases.
 const numRuns = Number(process.env['TRUEUP_ACCEPT_CASES'] ?? 10);
 
-it('leaves nothing to plan, and every other line as it was, whatever was changed', {
+it('accept leaves nothing to plan and changes no other line, for random drift', {
   timeout: 60_000 + 12_000 * numRuns,
 }, async () => {
   await fc.assert(
@@ -182,7 +182,7 @@ it('leaves nothing to plan, and every other line as it was, whatever was changed
       const after = readFileSync(join(stack.directory, 'manifests/all.yaml'), 'utf8');
       expect(lost(fixedLines(documents, from, to), after.split('\n')), after).toEqual([]);
       if (style === 'by hand') return;
-      // What JSON says is all that it is: written again, it is the same text.
+      // JSON has no comments: parsed and written again, it must be the same text.
       const indent = style === 'JSON on one line' ? 0 : 2;
       const anew = after
         .trimEnd()

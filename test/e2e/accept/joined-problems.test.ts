@@ -1,9 +1,9 @@
-/** A problem of several resources is one sentence, with their names: what is accepted for one of them does not make it a new problem. */
+/** A problem that several resources share is one message with their names. Accepting one of them does not make it a new problem. */
 import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
-it('A resource that is gone can be dropped although others share a problem that it had, too', async () => {
+it('accept --remove drops a resource that is gone, although it shared a problem with other resources', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({
     spec: { defaults: { Workspace: { remoteStateConsumers: ['reader'] } } },

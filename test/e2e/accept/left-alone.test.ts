@@ -1,4 +1,4 @@
-// What is not taken in: it is named with its place and the way out, and the manifests stay as they are.
+// What trueup accept does not write: it names the file, the line and what to do, and leaves the manifests as they are.
 import {
   chmodSync,
   existsSync,
@@ -21,14 +21,14 @@ const file = 'manifests/all.yaml';
 const workspace = (name: string, rest: string) =>
   `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: ${name} }\n${rest}`;
 
-interface Begun {
+interface Applied {
   readonly bench: Bench;
   readonly stack: Checkout;
   readonly path: string;
   read(): string;
 }
 
-async function begun(text: string, spec: object = {}): Promise<Begun> {
+async function openApplied(text: string, spec: object = {}): Promise<Applied> {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: { owns: ['*'] }, spec });
   await stack.write(file, text);
@@ -37,11 +37,11 @@ async function begun(text: string, spec: object = {}): Promise<Begun> {
   return { bench, stack, path, read: () => readFileSync(path, 'utf8') };
 }
 
-const drift = async ({ bench }: Begun, name = 'app') =>
+const drift = async ({ bench }: Applied, name = 'app') =>
   bench.byHand.update(await bench.idOf(name), { 'auto-apply': true });
 
-it('asks first, and writes nothing where nobody can answer or only the patch is wanted', async () => {
-  const one = await begun(workspace('app', 'spec: { autoApply: false } # so\n'));
+it('accept writes nothing without --yes if nobody can answer, and nothing with --dry-run', async () => {
+  const one = await openApplied(workspace('app', 'spec: { autoApply: false } # so\n'));
   await drift(one);
   const before = one.read();
   const unasked = await one.stack.run(['accept', 'Workspace/acme/app'], 1);
@@ -54,9 +54,9 @@ it('asks first, and writes nothing where nobody can answer or only the patch is 
 it.each([
   ['an alias', 'spec:\n  queueAllRuns: &on false\n  autoApply: *on\n', '"&on", by an alias', 'all.yaml:6:14'],
   ['a merge key', 'spec:\n  <<: { autoApply: false }\n', 'by a merge key', 'all.yaml:5:3'],
-])('leaves a value from %s, and names its place', async (_, rest, message, place) => {
+])('accept does not write a value from %s, and names its place', async (_, rest, message, place) => {
   const text = workspace('app', rest);
-  const one = await begun(text);
+  const one = await openApplied(text);
   await drift(one);
   const ran = await one.stack.run(['accept', 'Workspace/acme/app', '--field', 'autoApply', '--yes'], 1);
   expect(ran.err).toContain(message);
@@ -64,32 +64,32 @@ it.each([
   expect(one.read()).toBe(text);
 });
 
-it('names the addresses that an address without a target may mean', async () => {
-  const one = await begun(workspace('app', 'spec:\n  autoApply: false\n'));
+it('accept suggests an address for one that is misspelled or has no target', async () => {
+  const one = await openApplied(workspace('app', 'spec:\n  autoApply: false\n'));
   const fixOf = async (...words: string[]) => (await one.stack.run(['accept', ...words, '--yes'], 1)).err;
   expect(await fixOf('Workspace/app')).toContain('did you mean "Workspace/acme/app"?');
   expect(await fixOf('Workspace/acme/ap')).toContain('did you mean "Workspace/acme/app"?');
   expect(await fixOf('Workspace/acme/elsewhere')).toContain('write the address as the plan shows it');
 });
 
-it('says that a bare name is read as a path', async () => {
-  const one = await begun(workspace('app', 'spec:\n  autoApply: false\n'));
+it('accept says that a bare name is read as a path', async () => {
+  const one = await openApplied(workspace('app', 'spec:\n  autoApply: false\n'));
   const { err } = await one.stack.run(['accept', 'app'], 1);
   expect(err).toContain('such as Workspace/acme/app, or pass --all; "app" is read as the path of the stack');
 });
 
-it('leaves a value that aliases repeat', async () => {
+it('accept does not write a value that aliases repeat', async () => {
   const text = workspace('app', 'spec:\n  autoApply: &on false\n  queueAllRuns: *on\n');
-  const one = await begun(text);
+  const one = await openApplied(text);
   await drift(one);
   const ran = await one.stack.run(['accept', 'Workspace/acme/app', '--yes'], 1);
   expect(ran.err).toContain('"&on", which aliases repeat');
   expect(one.read()).toBe(text);
 });
 
-it('leaves a value of the stack’s defaults, and takes in the others', async () => {
+it('accept does not write a value of the stack’s defaults, and writes the others', async () => {
   const text = workspace('app', 'spec: { queueAllRuns: false }\n');
-  const one = await begun(text, { defaults: { Workspace: { autoApply: false } } });
+  const one = await openApplied(text, { defaults: { Workspace: { autoApply: false } } });
   await drift(one);
   await one.bench.byHand.update(await one.bench.idOf('app'), { 'queue-all-runs': true });
   const ran = await one.stack.run(['accept', 'Workspace/acme/app', '--yes'], 6);
@@ -97,7 +97,7 @@ it('leaves a value of the stack’s defaults, and takes in the others', async ()
   expect(one.read()).toBe(text.replace('false', 'true'));
 });
 
-it('leaves a document that means several targets', async () => {
+it('accept does not write to a document for several targets', async () => {
   const bench = await openBench({ others: ['other'] });
   const stack = await bench.checkout();
   const token = { env: 'API_TOKEN' };
@@ -114,9 +114,9 @@ it('leaves a document that means several targets', async () => {
   expect(readFileSync(join(stack.directory, file), 'utf8')).toBe(text);
 });
 
-it('leaves what comes from standard input', async () => {
+it('accept does not write to a manifest from standard input', async () => {
   const text = workspace('app', 'spec: { autoApply: false }\n');
-  const one = await begun(text);
+  const one = await openApplied(text);
   await drift(one);
   const { trueup } = await import('../../support/captured-host.ts');
   const host = { cwd: one.stack.directory, env: secrets, stdin: text };
@@ -124,8 +124,8 @@ it('leaves what comes from standard input', async () => {
   expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('error[value-from-input] -:4')]);
 });
 
-it('leaves a secret, and prints none', async () => {
-  const one = await begun(workspace('app', `spec: { description: x }\n`));
+it('accept neither writes nor prints a secret', async () => {
+  const one = await openApplied(workspace('app', `spec: { description: x }\n`));
   await one.bench.byHand.update(await one.bench.idOf('app'), { description: `see ${secrets.API_TOKEN}` });
   const ran = await one.stack.run(['accept', 'Workspace/acme/app', '--yes'], 1);
   expect(ran.err).toContain('value-secret');
@@ -133,9 +133,9 @@ it('leaves a secret, and prints none', async () => {
   expect(one.read()).not.toContain(secrets.API_TOKEN);
 });
 
-it('drops the manifest of what is gone only when asked', async () => {
+it('accept removes the manifest of a deleted resource only with --remove', async () => {
   const kept = workspace('kept', 'spec: {} # stays\n');
-  const one = await begun(`# head\n${workspace('app', 'spec: { autoApply: false }\n')}---\n${kept}`);
+  const one = await openApplied(`# head\n${workspace('app', 'spec: { autoApply: false }\n')}---\n${kept}`);
   await one.bench.byHand.delete(`/workspaces/${await one.bench.idOf('app')}`);
   const refused = await one.stack.run(['accept', 'Workspace/acme/app', '--yes'], 1);
   expect(refused.err).toContain('resource-gone');
@@ -144,8 +144,8 @@ it('drops the manifest of what is gone only when asked', async () => {
   expect((await one.stack.plan()).changes).toEqual([]);
 });
 
-it('removes the file of a manifest that stood alone in it', async () => {
-  const one = await begun(workspace('app', 'spec: {}\n'));
+it('accept removes a file whose only manifest was removed', async () => {
+  const one = await openApplied(workspace('app', 'spec: {}\n'));
   await one.stack.write('manifests/other.yaml', workspace('other', 'spec: {}\n'));
   await one.stack.run(['apply', '--yes'], 0);
   await one.bench.byHand.delete(`/workspaces/${await one.bench.idOf('app')}`);
@@ -154,9 +154,9 @@ it('removes the file of a manifest that stood alone in it', async () => {
   expect((await one.stack.plan()).changes).toEqual([]);
 });
 
-it('keeps the mark, the line ends, the mode and the link of a file', async () => {
+it('accept keeps the byte order mark, line ends, mode and symbolic link of a file', async () => {
   const text = `\uFEFF${workspace('app', 'spec:\n  autoApply: false # so\n  triggerPatterns:\n    - a\n').replaceAll('\n', '\r\n')}`;
-  const one = await begun(text);
+  const one = await openApplied(text);
   const real = join(one.stack.directory, 'real.yaml');
   renameSync(one.path, real);
   symlinkSync('../real.yaml', one.path);
@@ -172,9 +172,9 @@ it('keeps the mark, the line ends, the mode and the link of a file', async () =>
   expect([statSync(real).mode & 0o777, lstatSync(one.path).isSymbolicLink()]).toEqual([0o640, true]);
 });
 
-it('takes in, with --all, what was changed in the targets, and no change of the files', async () => {
+it('accept --all writes what changed in the targets, and keeps pending changes of the files', async () => {
   const text = `${workspace('app', 'spec: { autoApply: false, queueAllRuns: false }\n')}---\n${workspace('b', 'spec: { autoApply: false }\n')}`;
-  const one = await begun(text);
+  const one = await openApplied(text);
   await drift(one);
   await drift(one, 'b');
   await one.stack.write(file, text.replace('queueAllRuns: false', 'queueAllRuns: true'));
@@ -184,8 +184,8 @@ it('takes in, with --all, what was changed in the targets, and no change of the 
   );
 });
 
-it('says what it did as JSON', async () => {
-  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+it('accept reports as JSON what it wrote', async () => {
+  const one = await openApplied(workspace('app', 'spec: { autoApply: false }\n'));
   await drift(one);
   const { out } = await one.stack.run(['accept', 'Workspace/acme/app', '--yes', '--format', 'json'], 0);
   expect(JSON.parse(out)).toMatchObject({
@@ -196,8 +196,8 @@ it('says what it did as JSON', async () => {
   });
 });
 
-it('names an address and a field that it does not know, and a resource that was renamed', async () => {
-  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+it('accept names an unknown address, an unknown field and a resource that was renamed', async () => {
+  const one = await openApplied(workspace('app', 'spec: { autoApply: false }\n'));
   await drift(one);
   const odd = await one.stack.run(['accept', 'Workspace/acme/ap', '--yes'], 1);
   expect(odd.err).toContain('no manifest declares "Workspace/acme/ap"');
@@ -208,8 +208,8 @@ it('names an address and a field that it does not know, and a resource that was 
   expect(renamed.err).toContain('is called "new" in its target');
 });
 
-it('writes nothing over a file that changed meanwhile', async () => {
-  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+it('accept does not overwrite a file that changed while it asked for confirmation', async () => {
+  const one = await openApplied(workspace('app', 'spec: { autoApply: false }\n'));
   await drift(one);
   const { run } = await import('../../../src/command-line.ts');
   const { kinds } = await import('../../../src/kinds/index.ts');
@@ -230,7 +230,7 @@ it('writes nothing over a file that changed meanwhile', async () => {
   expect([code, one.read()]).toEqual([4, edited]);
 });
 
-it('says that live is as declared only after a complete read with no change left', async () => {
+it('accept says that live is as declared only after a complete read with no change left', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
@@ -245,8 +245,8 @@ it('says that live is as declared only after a complete read with no change left
   expect((await stack.run(all, 1)).out).toContain('not everything could be read');
 });
 
-it('takes in, with --all, a second change in the target after the first was taken in', async () => {
-  const one = await begun(workspace('app', 'spec: { workingDirectory: a }\n'));
+it('accept --all writes a second change in the target after it wrote the first', async () => {
+  const one = await openApplied(workspace('app', 'spec: { workingDirectory: a }\n'));
   const id = await one.bench.idOf('app');
   for (const directory of ['b', 'c']) {
     await one.bench.byHand.update(id, { 'working-directory': directory });
@@ -255,9 +255,9 @@ it('takes in, with --all, a second change in the target after the first was take
   }
 });
 
-it('takes in the one key that is named, and not those that begin with it', async () => {
+it('accept --field writes the one key that is named, and not keys that begin with it', async () => {
   const text = (a: string) => workspace('app', `spec:\n  tags:\n    a: ${a}\n    a.b: x\n`);
-  const one = await begun(text('x'));
+  const one = await openApplied(text('x'));
   const tag = (key: string) => ({ type: 'tag-bindings', attributes: { key, value: 'new' } });
   const path = `/workspaces/${await one.bench.idOf('app')}/tag-bindings`;
   const field = ['accept', 'TagBindings/acme/app', '--field', 'tags.a', '--yes'];
@@ -270,7 +270,7 @@ it('takes in the one key that is named, and not those that begin with it', async
   expect(one.read()).toBe(text('new').replace('a.b: x', 'a.b: new'));
 });
 
-it('drops not all manifests where a token sees nothing, unless the guard is acknowledged', async () => {
+it('accept --remove does not remove all manifests if the token sees nothing, unless the guard is acknowledged', async () => {
   const bench = await openBench({ organization: { teams: [{ name: 'blind', token: 'blind-token' }] } });
   const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
   await stack.write('token', secrets.API_TOKEN);
@@ -287,9 +287,9 @@ it('drops not all manifests where a token sees nothing, unless the guard is ackn
   expect(existsSync(path)).toBe(false);
 });
 
-it('writes no file where one of them cannot be written', async () => {
-  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
-  // No room is left in this name for what stands behind the name of a new file.
+it('accept writes no file if one of them cannot be written', async () => {
+  const one = await openApplied(workspace('app', 'spec: { autoApply: false }\n'));
+  // The name is too long for the suffix of a temporary file.
   const other = workspace('other', 'spec: { autoApply: false }\n');
   await one.stack.write(`manifests/${'z'.repeat(230)}.yaml`, other);
   await one.stack.run(['apply', '--yes'], 0);
@@ -301,8 +301,8 @@ it('writes no file where one of them cannot be written', async () => {
   expect(readdirSync(join(one.stack.directory, 'manifests')).length).toBe(2);
 });
 
-it('names the files that are written when the system refuses one after them', async () => {
-  const one = await begun(workspace('app', 'spec: { autoApply: false }\n'));
+it('accept names the files that were written before the system refused one', async () => {
+  const one = await openApplied(workspace('app', 'spec: { autoApply: false }\n'));
   for (const name of ['next', 'last'])
     await one.stack.write(`manifests/${name}.yaml`, workspace(name, 'spec: { autoApply: false }\n'));
   await one.stack.run(['apply', '--yes'], 0);
@@ -322,7 +322,7 @@ it('names the files that are written when the system refuses one after them', as
     diagnostics: [{ code: 'files-partly-written', message }],
   });
   expect(one.read()).toContain('autoApply: true');
-  // What was not written stands as it was, and no new file is left beside it.
+  // Files that were not written are unchanged, and no temporary file is left.
   const folder = join(one.stack.directory, 'manifests');
   expect(readdirSync(folder)).toEqual(['all.yaml', 'last.yaml', 'next.yaml']);
 });

@@ -1,10 +1,10 @@
-// An apply taken back: its values before are written into the manifests as they stand now.
+// Reverting an apply: the values before it are written into the current manifests.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 
-it('writes the values before an apply into the manifests, in place', async () => {
+it('history show --revert --write writes the values before an apply into the manifests', async () => {
   const stack = await (await openBench()).checkout();
   const file = 'manifests/all.yaml';
   const before = `apiVersion: trueup.dev/v1

@@ -1,4 +1,4 @@
-// Nothing is written that no patch shows: no credentials of an address, no secret that the run or its stack knows.
+// trueup accept writes nothing that its patch hides: no credentials of a URL, no secret that the run or its stack knows.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -14,16 +14,16 @@ const hidden = [
 
 const manifestsOf = ({ directory }: Checkout) => readFileSync(join(directory, 'manifests/all.yaml'), 'utf8');
 
-const describe = async (bench: Bench, description: string) =>
+const setDescription = async (bench: Bench, description: string) =>
   bench.byHand.update(await bench.idOf('app'), { description });
 
-it('takes in no value of which the patch hides a part, and prints none of it', async () => {
+it('accept does not write a value that the patch hides in part, and prints nothing of it', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { autoApply: true, description: 'x' }));
   const before = manifestsOf(stack);
   for (const description of hidden) {
-    await describe(bench, description);
+    await setDescription(bench, description);
     const asJson = ['--format', 'json'];
     for (const format of [[], asJson]) {
       const ran = await stack.run(['accept', '--all', '--yes', ...format], 1);
@@ -34,7 +34,7 @@ it('takes in no value of which the patch hides a part, and prints none of it', a
   }
 });
 
-it('takes in other values beside one that it refuses, also where the file hides something already', async () => {
+it('accept writes other values beside a refused one, also if the file already has a hidden value', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   const text = (autoApply: boolean) =>
@@ -48,11 +48,11 @@ it('takes in other values beside one that it refuses, also where the file hides 
   expect(manifestsOf(stack)).toBe(text(false));
 });
 
-it('takes no apply back whose values before the patch hides', async () => {
+it('history show --revert does not write earlier values that the patch hides', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { autoApply: true }));
-  await describe(bench, hidden[0] ?? '');
+  await setDescription(bench, hidden[0] ?? '');
   await stack.declare(workspace('app', { autoApply: true, description: 'mine' }));
   await stack.run(['apply', '--yes'], 0);
   const [last] = JSON.parse((await stack.run(['history', '--format', 'json'], 0)).out).entries;
@@ -61,7 +61,7 @@ it('takes no apply back whose values before the patch hides', async () => {
   expect(manifestsOf(stack)).not.toContain('hunter2');
 });
 
-it('takes in no key that is a secret, and no secret that the stack only names', async () => {
+it('accept writes no key that is a secret, and no secret that the stack only names', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
   await stack.write('audit-token', 'planted-audit-token-77e0');
@@ -72,7 +72,7 @@ it('takes in no key that is a secret, and no secret that the stack only names', 
   const tag = { type: 'tag-bindings', attributes: { key: secrets.API_TOKEN, value: 'v' } };
   await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, { data: [tag] });
   for (const secret of [secrets.REVIEWER_JWT, 'planted-audit-token-77e0']) {
-    await describe(bench, `it is ${secret}`);
+    await setDescription(bench, `it is ${secret}`);
     const parts = ['Workspace/acme/app', 'TagBindings/acme/app'];
     const ran = await stack.run(['accept', ...parts, '--yes'], 1);
     expect(ran.err).toContain('"description" of "Workspace/acme/app" is a secret');

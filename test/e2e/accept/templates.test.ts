@@ -1,4 +1,4 @@
-/** Drift of resources that a template stands for: a value of a list is edited in the list, and no other resource changes. */
+/** Accepting drift of resources that a template makes: a value of a list is edited in the list, and no other resource changes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ const named = (part: RegExp) =>
     )
     .filter((name) => part.test(name));
 
-/** The codes of what was not written. */
+/** Runs a command and returns the error codes of the values that it did not write. */
 async function refused(stack: Checkout, args: readonly string[]): Promise<readonly string[]> {
   const { out } = await stack.tryRun([...args, '--yes', '--format', 'json']);
   const { refused: found } = JSON.parse(out) as { refused: { code: string }[] };
@@ -65,7 +65,7 @@ async function refused(stack: Checkout, args: readonly string[]): Promise<readon
 }
 
 describe('Drift of resources of a template', () => {
-  it('is accepted into a YAML file, if all that use the value drifted alike', async () => {
+  it('is accepted into a YAML file, if all resources that use the value drifted alike', async () => {
     const { bench, stack, text } = await applied();
     await change(bench, named(/^pay/), { description: 'green' });
     await stack.run(['accept', '--all', '--yes'], 0);
@@ -95,7 +95,7 @@ describe('Drift of resources of a template', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('is not accepted into a list for one of several that use the value', async () => {
+  it('is not accepted into a list, if only one of the resources that use the value drifted', async () => {
     const { bench, stack, text } = await applied();
     await change(bench, ['pay-dev-eu'], { description: 'green' });
     const { err } = await stack.tryRun(['accept', '--all', '--yes']);
@@ -106,7 +106,7 @@ describe('Drift of resources of a template', () => {
     expect(text('services.yaml')).toBe(files['services.yaml']);
   });
 
-  it('is not accepted where those that use the value drifted in different ways', async () => {
+  it('is not accepted, if resources that use the value drifted in different ways', async () => {
     const { bench, stack, text } = await applied();
     await change(bench, named(/^pay-dev/), { description: 'green' });
     await change(bench, named(/^pay-prod/), { description: 'black' });
@@ -116,7 +116,7 @@ describe('Drift of resources of a template', () => {
     expect(text('services.yaml')).toBe(files['services.yaml']);
   });
 
-  it('of a value of the template is refused with the choice, if it holds for others', async () => {
+  it('is not accepted into the template, if other resources use the value, and the error says what to write', async () => {
     const { bench, stack, text } = await applied();
     await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
     const { err } = await stack.tryRun(['accept', '--all', '--yes']);
@@ -125,7 +125,7 @@ describe('Drift of resources of a template', () => {
     expect(text('manifests/all.yaml')).toBe(files['manifests/all.yaml']);
   });
 
-  it('of a value of the template is accepted, if all of its resources drifted alike', async () => {
+  it('is accepted into the template, if all of its resources drifted alike', async () => {
     const { bench, stack, text } = await applied();
     await change(bench, named(/./), { 'queue-all-runs': false });
     await stack.run(['accept', '--all', '--yes'], 0);
@@ -135,7 +135,7 @@ describe('Drift of resources of a template', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('is written into the template as a text without expressions', async () => {
+  it('is written into the template as text, with expressions escaped', async () => {
     const { bench, stack, text } = await applied({
       'manifests/all.yaml':
         'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: "${each.key}", each: [a, b] }\nspec: { description: first }\n',
@@ -146,19 +146,19 @@ describe('Drift of resources of a template', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('of a text with an expression in it is left to people', async () => {
+  it('is not accepted into a text that has an expression', async () => {
     const { bench, stack } = await applied();
     await change(bench, ['pay-dev-eu'], { 'working-directory': 'elsewhere' });
     expect(await refused(stack, ['accept', '--all'])).toEqual(['not-editable']);
   });
 
-  it('that is the end of a resource is left to people, who remove its item', async () => {
+  it('is not accepted for a deleted resource, whose item people have to remove from the list', async () => {
     const { bench, stack } = await applied();
     await bench.byHand.delete(`/workspaces/${await bench.idOf('pay-dev-eu')}`);
     expect(await refused(stack, ['accept', '--all', '--remove'])).toEqual(['value-from-list']);
   });
 
-  it('beside what cannot be accepted is accepted in part', async () => {
+  it('is accepted in part, if some of it cannot be accepted', async () => {
     const { bench, stack, text } = await applied();
     await change(bench, named(/-prod-/), { 'auto-apply': true });
     await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
@@ -178,7 +178,7 @@ describe('An apply of resources of a template', () => {
     expect(text('envs.csv')).toBe(files['envs.csv']);
   });
 
-  it('of a row that is gone is not reverted, and says once what to do', async () => {
+  it('is not reverted if the row is gone, and the report says once what to do', async () => {
     const { stack } = await applied();
     await stack.write('envs.csv', files['envs.csv'].replace('"prod","false"', '"prod","true"'));
     await stack.write('services.yaml', 'pay: # of Ann\n  team: green\nnet: { team: blue }\n');
@@ -219,11 +219,11 @@ describe('An apply of resources of a template', () => {
   });
 });
 
-describe('a value that a default matches on', () => {
+describe('A value that a default matches on', () => {
   const bound = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
   const byTag = { defaults: [{ match: { tags: { env: 'prod' } }, Workspace: { autoApply: true } }] };
 
-  it('is not accepted where the default would then change another value, which is named', async () => {
+  it('is not accepted if a default would then change another value, which is named', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: byTag });
     await stack.begin(workspace('a', { tags: { env: 'dev' } }), workspace('b', { description: 'old' }));
@@ -237,7 +237,7 @@ describe('a value that a default matches on', () => {
     expect(plan.changes.map(({ address }) => address)).toEqual(['TagBindings/acme/a']);
   });
 
-  it('is accepted where the document sets the other value itself', async () => {
+  it('is accepted if the document sets the other value itself', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: byTag });
     await stack.begin(workspace('a', { tags: { env: 'dev' }, autoApply: false }));
@@ -269,7 +269,7 @@ spec: { description: "\${each.value.v.d}", autoApply: "\${each.value.v.auto}" }
       '[\n  { "key": "a", "v": { "d": null, "auto": false } },\n  { "key": "b", "v": { "d": "y", "auto": false } }\n]\n',
       '[\n  { "key": "a", "v": { "d": "new \\"q\\" text", "auto": true } },\n  { "key": "b", "v": { "d": "y", "auto": false } }\n]\n',
     ],
-  ])('is accepted into JSON %s, and taken back from there, as JSON', async (_, before, after) => {
+  ])('is accepted into JSON %s, and reverted there', async (_, before, after) => {
     const { bench, stack, text } = await scene('list.json', before);
     await change(bench, ['a'], { description: 'new "q" text', 'auto-apply': true });
     await stack.run(['accept', '--all', '--yes'], 0);
@@ -281,7 +281,7 @@ spec: { description: "\${each.value.v.d}", autoApply: "\${each.value.v.auto}" }
     expect(text('list.json')).toBe(after);
   });
 
-  it('is accepted into a YAML list, of which only the text of the values changes', async () => {
+  it('is accepted into a YAML list, and only the text of the values changes', async () => {
     const list = `# the teams
 
 - key: a # of Ann

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { openBench } from '../../support/cli/bench.ts';
 
-async function begun() {
+async function openDrifted() {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
   await stack.begin(
@@ -42,8 +42,8 @@ const wider = [
 ] as const;
 const linesOf = (out: string) => out.split('\n').filter((line) => line.includes('widens access'));
 
-it('names each accepted value that widens access, and none that narrows it', async () => {
-  const { stack } = await begun();
+it('accept names each value that widens access, and none that narrows it', async () => {
+  const { stack } = await openDrifted();
   const shown = await stack.run(['accept', '--all', '--dry-run'], 0);
   const lines = wider.map(([address, field, what]) => `widens access: ${address} ${field}: ${what}`);
   expect(linesOf(shown.out)).toEqual(lines);
@@ -60,7 +60,7 @@ it('names each accepted value that widens access, and none that narrows it', asy
   expect((await stack.plan()).changes).toEqual([]);
 });
 
-it('names what widens access where the values before an apply are written', async () => {
+it('history show --revert names each value that widens access', async () => {
   const stack = await (await openBench()).checkout({ clusterAuth: { owns: ['*'] } });
   await stack.begin(role('web', { tokenPolicies: ['read', 'write'] }));
   await stack.begin(role('web', { tokenPolicies: ['read'] }));

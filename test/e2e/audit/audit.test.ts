@@ -1,4 +1,4 @@
-// Who did what: listed, followed and kept, by the commands as users type them.
+// trueup audit list, follow and archive: who did what in an organization, as users run the commands.
 import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -38,7 +38,7 @@ const idsOf = (ran: Pick<Ran, 'out'>) => linesOf(ran).map(({ event }) => event.i
 const list = (stack: StackFolder, ...args: string[]) =>
   stack.run(['audit', 'list', '--format', 'jsonl', ...args], 0).then(idsOf);
 
-/** The answer in JSON, which has to fit the published schema. */
+/** The parsed JSON output, after a check against the published schema. */
 function asListed({ out }: Pick<Ran, 'out'>): object {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -57,7 +57,7 @@ const busyDay = [
 ];
 
 describe('trueup audit list', () => {
-  it('says who did what, newest first, with the token for the trail alone', async () => {
+  it('lists who did what, newest first, and uses only the audit token for the trail', async () => {
     const service = await serveTrail(busyDay, { token: env.AUDIT_TOKEN });
     const { out } = await stackAt(service).run(['audit', 'list'], 0);
     const [head, ...rows] = out.trimEnd().split('\n');
@@ -73,12 +73,12 @@ describe('trueup audit list', () => {
   });
 
   it.each<[string, string[], string[]]>([
-    ['by the name of who did it', ['--actor', 'ann'], ['c', 'a']],
-    ['by the id of who did it', ['--actor', 'user-bob'], ['d', 'b']],
-    ['by what it was done to', ['--resource', 'ws-1'], ['b', 'a']],
-    ['by the type of that', ['--resource', 'run'], ['c']],
-    ['by what was done', ['--action', 'create'], ['c', 'a']],
-    ['by both', ['--action', 'workspace create'], ['a']],
+    ['by the name of the actor', ['--actor', 'ann'], ['c', 'a']],
+    ['by the id of the actor', ['--actor', 'user-bob'], ['d', 'b']],
+    ['by the resource', ['--resource', 'ws-1'], ['b', 'a']],
+    ['by the type of the resource', ['--resource', 'run'], ['c']],
+    ['by the action', ['--action', 'create'], ['c', 'a']],
+    ['by the type and the action', ['--action', 'workspace create'], ['a']],
     ['by all of these', ['--actor', 'bob', '--action', 'update', '--resource', 'ws-2'], ['d']],
     [
       'by time',
@@ -86,11 +86,11 @@ describe('trueup audit list', () => {
       ['c', 'b'],
     ],
     ['by number', ['--limit', '2'], ['d', 'c']],
-  ])('chooses %s', async (_, args, wanted) => {
+  ])('filters events %s', async (_, args, wanted) => {
     expect(await list(stackAt(await serveTrail(busyDay)), ...args)).toEqual(wanted);
   });
 
-  it('says that there are older ones', async () => {
+  it('says that there are older events', async () => {
     const stack = stackAt(await serveTrail(busyDay));
     const few = await stack.run(['audit', 'list', '--limit', '3'], 0);
     expect(few.out).toContain('There are older ones: --limit shows more of them');
@@ -99,14 +99,14 @@ describe('trueup audit list', () => {
     expect(asListed(json)).toMatchObject({ version: 1, stack: 'payments', more: true, gaps: [] });
   });
 
-  it('finds the newest of many thousand events, whichever come first', async () => {
+  it('finds the newest of many thousand events, in either order of the trail', async () => {
     for (const newestFirst of [false, true]) {
       const stack = stackAt(await serveTrail(servedEvents(5200), { newestFirst }));
       expect(await list(stack, '--limit', '2')).toEqual(['e5200', 'e5199']);
     }
   });
 
-  it('lets no word of the trail move the cursor, and shows no token', async () => {
+  it('escapes control characters of the trail, and shows no token', async () => {
     const hostile = '\u001b[2J\u202eann\n';
     const auth = { accessor_id: env.API_TOKEN, description: hostile, type: 'System', organization_id: 'o' };
     const resource = { id: env.AUDIT_TOKEN, type: 'run\u0007', action: 'x', meta: { by: env.AUDIT_TOKEN } };
@@ -136,7 +136,7 @@ describe('trueup audit list', () => {
     expect((await stack.run(['audit', 'list'], 1)).err).toContain(words);
   });
 
-  it('says which token the service wants', async () => {
+  it('reports an audit token that the service refuses, and an unknown target', async () => {
     const stack = stackAt(await serveTrail([], { token: 'another' }));
     expect((await stack.run(['audit', 'list'], 1)).err).toContain('the service refuses this "auditToken"');
     expect((await stack.run(['audit', 'list', '--target', 'prod'], 1)).err).toContain('has no target "prod"');
@@ -161,7 +161,7 @@ describe('trueup audit list', () => {
 describe('trueup audit follow', () => {
   const once = ['audit', 'follow', '--for', '0s', '--format', 'jsonl', '--since', '2026-11-20T12:00:00Z'];
 
-  it('goes on where it was when it is begun again', async () => {
+  it('continues where it stopped when it is started again', async () => {
     const service = await serveTrail(servedEvents(3));
     const stack = stackAt(service);
     const next = async () => idsOf(await stack.run([...once, '--cursor', 'kept/cursor.json'], 0));
@@ -171,19 +171,19 @@ describe('trueup audit follow', () => {
     expect(await next()).toEqual([]);
   });
 
-  it('prints only what is asked for, and does not come back to the rest', async () => {
+  it('prints only events that match the filters, and does not print the others later', async () => {
     const stack = stackAt(await serveTrail(busyDay));
     const args = [...once, '--cursor', 'cursor.json'];
     expect(idsOf(await stack.run([...args, '--actor', 'ann'], 0))).toEqual(['a', 'c']);
     expect(idsOf(await stack.run(args, 0))).toEqual([]);
   });
 
-  it('begins now where nothing else is said', async () => {
+  it('begins now by default', async () => {
     const stack = stackAt(await serveTrail(busyDay));
     expect((await stack.run(['audit', 'follow', '--for', '0s'], 0)).out).toBe('');
   });
 
-  it('prints each event once as it comes, through refusals, and ends in order', async () => {
+  it('prints each event once, also after refusals, and exits with 0 when it is interrupted', async () => {
     const service = await serveTrail(servedEvents(1));
     service.instead = (_, count) => {
       if (count === 2) return { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } };
@@ -203,7 +203,7 @@ describe('trueup audit follow', () => {
     ]);
   });
 
-  it('does not take another file for its cursor', async () => {
+  it('refuses a cursor file that has no cursors or is damaged', async () => {
     const stack = stackAt(await serveTrail());
     await stack.write('notes.txt', 'a diary');
     expect((await stack.run([...once, '--cursor', 'notes.txt'], 1)).err).toContain('has no cursors');
@@ -235,7 +235,7 @@ it.each<[string, string[]]>([
 
 describe('trueup audit archive', () => {
   it.each(['out/audit.db', 'lost.db'])(
-    'writes no %s of the stack through a link to elsewhere',
+    'does not write %s through a link that leads out of the stack',
     async (file) => {
       const stack = stackAt(await serveTrail(busyDay), { audit: { archive: { file } } });
       const elsewhere = temporaryFolder();
@@ -251,7 +251,7 @@ describe('trueup audit archive', () => {
     service.events = [];
   };
 
-  it('keeps what the service forgets, for anyone who lists it from there', async () => {
+  it('keeps events that the service forgets, and list --from shows them', async () => {
     const service = await serveTrail(busyDay);
     const stack = stackAt(service);
     expect((await stack.run(['audit', 'archive', '--to', 'kept.db'], 0)).out).toBe(
@@ -262,7 +262,7 @@ describe('trueup audit archive', () => {
     expect(await list(stack)).toEqual([]);
   });
 
-  it('is where the stack says', async () => {
+  it('writes to the file that the stack names', async () => {
     const service = await serveTrail(busyDay);
     const stack = stackAt(service, { audit: { archive: { file: '.trueup/audit.db' } } });
     const { out } = await stack.run(['audit', 'archive', '--format', 'json'], 0);
@@ -284,7 +284,7 @@ describe('trueup audit archive', () => {
     expect(linesOf({ out })[0]?.event).toMatchObject({ resource: { meta: { by: '[secret]' } } });
   });
 
-  it('reports a gap when it finds one, and whenever it is listed over', async () => {
+  it('reports a gap when it finds one, and whenever a list covers it', async () => {
     const service = await serveTrail([servedEvent('e1', { at: 1 })]);
     const stack = stackAt(service);
     await stack.run(['audit', 'archive', '--to', 'kept.db'], 0);
@@ -304,7 +304,7 @@ describe('trueup audit archive', () => {
     expect(before.err).toBe('');
   });
 
-  it('goes on until it is stopped, and reports each time what is new', async () => {
+  it('runs with --follow until it is stopped, and reports each time what is new', async () => {
     const service = await serveTrail(servedEvents(2));
     service.instead = (_, count) => {
       if (count === 3) service.events.push(...servedEvents(1, 3));
@@ -344,19 +344,19 @@ describe('trueup audit archive', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['no place', [], 'no archive is named: pass --to FILE.db or --to postgres'],
+    ['a missing place', [], 'no archive is named: pass --to FILE.db or --to postgres'],
     [
-      'a database whose address nobody knows',
+      'a database whose address is not set',
       ['--to', 'postgres'],
       'the environment variable "TRUEUP_AUDIT_URL" is not set',
     ],
-    ['the stack itself', ['--to', 'trueup.yaml'], 'file is not a database'],
+    ['the stack file as the archive', ['--to', 'trueup.yaml'], 'file is not a database'],
   ])('says what is wrong with %s', async (_, args, words) => {
     const stack = stackAt(await serveTrail(busyDay));
     expect((await stack.run(['audit', 'archive', ...args], 1)).err).toContain(words);
   });
 
-  it('repeats nothing of an address that is none', async () => {
+  it('prints nothing of an invalid database address', async () => {
     const stack = stackAt(await serveTrail(busyDay), {
       audit: { archive: { postgres: { url: { env: 'DB' } } } },
     });

@@ -1,6 +1,6 @@
 /**
- * Every command of trueup in every dialect of the workspaces API: what it is for, once. `npm run test:dialect` runs those
- * other tests of the command line in another dialect than the neutral one that send other requests there.
+ * Each command of trueup once in each dialect of the workspaces API. `npm run test:dialect` runs the other tests of the command line
+ * in another dialect, if they send other requests there than in the neutral one.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadAll } from 'js-yaml';
@@ -29,7 +29,7 @@ async function openIn(dialect: WorkspacesDialect): Promise<{ bench: Bench; stack
   return { bench, stack: await bench.checkout({ workspaces: { dialect } }) };
 }
 
-/** The same with two workspaces of the stack's, which are live. */
+/** The same, with two workspaces of the stack applied. */
 async function openApplied(dialect: WorkspacesDialect): Promise<{ bench: Bench; stack: Checkout }> {
   const opened = await openIn(dialect);
   await opened.stack.begin(app(), reader);
@@ -39,7 +39,7 @@ async function openApplied(dialect: WorkspacesDialect): Promise<{ bench: Bench; 
 describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect) => {
   const engine = engineNames[dialect];
 
-  it('validate knows the one name that manifests have for a field', async () => {
+  it('validate accepts only the manifest’s name for a field, and not the service’s', async () => {
     const { bench, stack } = await openIn(dialect);
     await stack.declare(app(), reader);
     expect((await stack.run(['validate'], 0)).out).toContain('valid: stack payments');
@@ -48,7 +48,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('plan shows the very calls, in the names of the service, and sends none of them', async () => {
+  it('plan --calls shows the calls with the names of the service, and sends none of them', async () => {
     const { bench, stack } = await openIn(dialect);
     await stack.declare(app(), reader);
     const { out } = await stack.run(['plan', '--calls', '--exit-code'], 2);
@@ -59,7 +59,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('apply makes live what is declared, there and back again, and then nothing is left to do', async () => {
+  it('apply creates, updates and deletes resources, and then nothing is left to do', async () => {
     const { bench, stack } = await openApplied(dialect);
     const id = await bench.idOf('app');
     expect(await bench.byHand.attributes(id)).toMatchObject({ [engine]: '~> 1.9.0' });
@@ -81,7 +81,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('a plan file is shown, reported from another one, and applied', async () => {
+  it('a plan file can be shown, applied, and compared with another one', async () => {
     const { bench, stack } = await openIn(dialect);
     await stack.declare(app(), reader);
     await stack.run(['plan', '--out', 'first.json'], 0);
@@ -94,7 +94,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect((await stack.run(['diff', 'first.json', 'second.json'], 2)).out).toContain('engineVersion');
   });
 
-  it('export writes manifests that their schema takes, and by which nothing changes', async () => {
+  it('export writes manifests that fit their schema and change nothing', async () => {
     const { bench, stack } = await openIn(dialect);
     const found = { 'auto-apply': true, [engine]: '~> 1.9.0', description: 'made by hand' };
     await bench.byHand.created({ name: 'found', ...found });
@@ -115,7 +115,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(await bench.byHand.attributes(await bench.idOf('found'))).toMatchObject(found);
   });
 
-  it('history says what was applied, and how to take it back', async () => {
+  it('history says what was applied, and how to revert it', async () => {
     const { stack } = await openApplied(dialect);
     await stack.declare(app({ engineVersion: '1.9.8' }), reader);
     await stack.run(['apply', '--yes'], 0);
@@ -127,7 +127,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(out).toContain('engineVersion: ~> 1.9.0');
   });
 
-  it('recover finds in the service what a lost ledger knew', async () => {
+  it('recover rebuilds a lost ledger from the service', async () => {
     const { bench, stack } = await openApplied(dialect);
     const before = Object.keys((await stack.ledger()).records);
     await stack.loseLedger();
@@ -137,7 +137,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('unlock lets the next apply in', async () => {
+  it('unlock removes the lock, and the next apply runs', async () => {
     const { stack } = await openIn(dialect);
     await stack.declare(app(), reader);
     const { id } = await held(stack);
@@ -146,7 +146,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('serve is what a stack on its data file goes through', async () => {
+  it('a stack with the embedded service sends its requests to a running serve', async () => {
     const cwd = embeddedStack({}, dialect);
     const { url } = await serveProcess(['--dialect', dialect], { cwd });
     const applied = await trueup(['apply', '--yes'], { cwd });
@@ -156,7 +156,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(discovery.status).toBe(dialect === 'neutral' ? 404 : 200);
   });
 
-  it('role check checks the mount beside them', async () => {
+  it('role check checks a role of the other target', async () => {
     const [{ stack }, issuer] = await Promise.all([openIn(dialect), openIssuer()]);
     await stack.write('app.jwt', await issuer.issue());
     await stack.begin(clusterAuthConfig({ pemKeys: [issuer.publicKey] }), role('web'), reader);

@@ -8,7 +8,7 @@ const flat = (text: string) => text.replace(/\s+/g, ' ');
 describe.each([
   ['neutral', 'hcp-terraform', 'terraform-version'],
   ['hcp-terraform', 'neutral', 'engine-version'],
-] as const)('A stack in the dialect %s, with a service that speaks %s,', (dialect, spoken, name) => {
+] as const)('A stack in the dialect %s whose service speaks %s', (dialect, spoken, name) => {
   async function openWrong() {
     const bench = await openBench({
       dialects: [spoken],
@@ -27,7 +27,7 @@ describe.each([
     ['export', 7],
     ['recover --yes', 1],
     ['doctor', 1],
-  ] as const)('is stopped by %s, with the line to write', async (command, code) => {
+  ] as const)('is refused by %s, with the line to write', async (command, code) => {
     const { bench, stack } = await openWrong();
     const { out, err } = await stack.run(command.split(' '), code);
     expect(flat(out + err)).toContain(sentence);
@@ -36,7 +36,7 @@ describe.each([
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is not asked more than one with the right dialect', async () => {
+  it('sends no more requests than a stack with the right dialect', async () => {
     const { bench, stack } = await openWrong();
     await stack.run(['plan'], 7);
     const asked = bench.wire.seen.map(({ path }) => path);
@@ -47,7 +47,7 @@ describe.each([
 });
 
 describe('In an organization without workspaces,', () => {
-  it('a header of the service is a warning before the first write', async () => {
+  it('a header of another dialect gives a warning before the first write', async () => {
     const bench = await openBench({ dialects: ['hcp-terraform'] });
     const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
     await stack.declare(workspace('new'));
@@ -58,7 +58,7 @@ describe('In an organization without workspaces,', () => {
     expect(flat((await stack.run(['doctor'], 0)).out)).toContain(sentence);
   });
 
-  it('a plan warns where nothing confirms the dialect, and the apply says what the first workspace shows', async () => {
+  it('a plan warns if nothing confirms the dialect, and an apply fails if the first workspace has another one', async () => {
     const bench = await openBench({ dialects: ['neutral'] });
     const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
     await stack.declare(workspace('new'));
@@ -70,7 +70,7 @@ describe('In an organization without workspaces,', () => {
     expect(flat(out + err)).toContain('the service speaks "neutral": a workspace has "engine-version"');
   });
 
-  it.each(['neutral', 'hcp-terraform'])('the right dialect (%s) is taken without a word', async (dialect) => {
+  it.each(['neutral', 'hcp-terraform'])('the right dialect (%s) gives no warning', async (dialect) => {
     const bench = await openBench({ dialects: [dialect] });
     const stack = await bench.checkout({ workspaces: { dialect } });
     await stack.declare(workspace('new'));

@@ -1,4 +1,4 @@
-// What a healthy stack looks like, what is sent for it, and what is wrong with tokens, places, dialects and rights.
+// trueup doctor for a healthy stack, and what it reports about tokens, addresses, dialects and rights.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,8 +22,8 @@ function filesOf(directory: string): string[] {
     .sort();
 }
 
-describe('trueup doctor for a stack in order', () => {
-  it('finds nothing, exits with 0, and says so in one line for each check', async () => {
+describe('trueup doctor', () => {
+  it('prints one line for each check and exits with 0 if the stack is healthy', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('new'), role('web'));
@@ -38,7 +38,7 @@ describe('trueup doctor for a stack in order', () => {
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110);
   });
 
-  it('sends only reads and the question about rights, takes no lock and writes no file', async () => {
+  it('sends only reads and the query for rights, takes no lock and writes no file', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('new'), role('web'));
@@ -59,7 +59,7 @@ describe('trueup doctor for a stack in order', () => {
     expect(filesOf(directory)).toEqual(before);
   });
 
-  it('checks what needs no stack where there is none', async () => {
+  it('checks what needs no stack if there is no stack file', async () => {
     const bench = await openBench();
     const { directory } = await bench.checkout();
     const found = await examine({ cwd: directory }, 'gone.yaml');
@@ -72,7 +72,7 @@ describe('trueup doctor for a stack in order', () => {
     expect(found.stack).toBeUndefined();
   });
 
-  it('shows the mistakes of the stack, and checks the targets that have none', async () => {
+  it('reports mistakes in the stack file, and checks the other targets', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { dialect: 'klingon' } });
     await stack.declare(role('web'));
@@ -84,7 +84,7 @@ describe('trueup doctor for a stack in order', () => {
     expect(found.code).toBe(1);
   });
 
-  it('shows mistakes in manifests, and checks the rest', async () => {
+  it('reports mistakes in manifests, and checks the rest', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(role('web'), { ...workspace('app'), spec: { unheard: 1 } });
@@ -95,7 +95,7 @@ describe('trueup doctor for a stack in order', () => {
   });
 });
 
-describe('trueup doctor finds with the token of a target', () => {
+describe('trueup doctor reports about the token of a target', () => {
   it('that it is missing, and still checks the other targets', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -111,7 +111,7 @@ describe('trueup doctor finds with the token of a target', () => {
     expect(found.code).toBe(1);
   });
 
-  it('that the service refuses it, which is not shown', async () => {
+  it('that the service refuses it, without showing it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
@@ -125,7 +125,7 @@ describe('trueup doctor finds with the token of a target', () => {
     for (const token of Object.values(wrong)) expect(found.written).not.toContain(token);
   });
 
-  it('that an answer repeats it, and masks it', async () => {
+  it('that the service refuses it, and masks a token that the answer repeats', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     bench.wire.add({ path: /\/organizations\/acme\/workspaces/, times: 9, fault: { repeat: 401 } });
@@ -136,8 +136,8 @@ describe('trueup doctor finds with the token of a target', () => {
   });
 });
 
-describe('trueup doctor finds with the place of a target', () => {
-  it('an organization that does not exist, with the nearest name', async () => {
+describe('trueup doctor reports about the organization or mount of a target', () => {
+  it('that the organization does not exist, with the nearest name', async () => {
     const bench = await openBench({ others: ['acme-labs'] });
     const stack = await bench.checkout({ workspaces: { organization: 'acme-lab' } });
     const found = await examine(at(stack));
@@ -148,7 +148,7 @@ describe('trueup doctor finds with the place of a target', () => {
     expect(found.of('token', 'acme')).toEqual(['ok token']);
   });
 
-  it('a mount that does not exist, with the nearest name', async () => {
+  it('that the mount does not exist, with the nearest name', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { mount: 'clutser' } });
     const found = await examine(at(stack));
@@ -159,7 +159,7 @@ describe('trueup doctor finds with the place of a target', () => {
   });
 });
 
-describe('trueup doctor tells the dialect from the answers', () => {
+describe('trueup doctor recognizes the dialect of a service', () => {
   it('by the names in a workspace', async () => {
     const bench = await openBench({
       dialects: ['hcp-terraform'],
@@ -178,7 +178,7 @@ describe('trueup doctor tells the dialect from the answers', () => {
     expect(found.one('dialect-differs', 'prod').message).toContain('the service speaks "vault"');
   });
 
-  it('by the config of a mount, where two dialects have the same names', async () => {
+  it('by the config of a mount, if two dialects have the same names', async () => {
     const bench = await openBench({ dialects: ['vault'] });
     const vault = await bench.checkout({ clusterAuth: { dialect: 'vault' } });
     await vault.begin(clusterAuthConfig());
@@ -188,7 +188,7 @@ describe('trueup doctor tells the dialect from the answers', () => {
     expect(found.one('dialect-differs', 'prod').fix).toContain('dialect: vault');
   });
 
-  it('with a doubt where an old release looks like another service', async () => {
+  it('but not of an old release that looks like another service', async () => {
     const bench = await openBench({ dialects: ['openbao'] });
     const stack = await bench.checkout({ clusterAuth: { dialect: 'openbao' } });
     await stack.begin(clusterAuthConfig());
@@ -199,7 +199,7 @@ describe('trueup doctor tells the dialect from the answers', () => {
     expect(found.one('dialect-unknown', 'prod').message).toContain('"openbao"');
   });
 
-  it('not at all where there is no workspace, and says so', async () => {
+  it('but not without a workspace, and says so', async () => {
     const bench = await openBench({ dialects: ['neutral'] });
     const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
     const found = await examine(at(stack));
@@ -250,8 +250,8 @@ describe('trueup doctor finds which rights a token lacks', () => {
   });
 });
 
-describe('trueup doctor finds with secrets', () => {
-  it('a source that an apply needs and that is not there', async () => {
+describe('trueup doctor reports about secrets', () => {
+  it('that a source is missing which an apply needs', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(clusterAuthConfig({ tokenReviewerJwt: { env: 'NOT_THERE' } }));

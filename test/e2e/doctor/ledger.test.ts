@@ -1,4 +1,4 @@
-// What is wrong with a ledger and its lock, in each store, found without taking the lock or writing anything.
+// What trueup doctor reports about a ledger and its lock, in each store, without taking the lock or writing anything.
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const embedded = [
 const check = ({ directory, env }: Checkout, more: Record<string, string> = {}): Promise<Examined> =>
   examine({ cwd: directory, env: { ...env, ...more } });
 
-describe('trueup doctor finds with a ledger in files', () => {
+describe('trueup doctor reports about a ledger in files', () => {
   it('that it is damaged, and how to rebuild it', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
@@ -48,7 +48,7 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect(found.one('ledger-unwritable').message).toContain('cannot be written: this user may not do that');
   });
 
-  it('that its folder is none', async () => {
+  it('that its folder is a file', async () => {
     const { stack } = await open();
     writeFileSync(join(stack.directory, '.trueup'), '');
     expect((await check(stack)).of('ledger')).toEqual(['error ledger-unreadable']);
@@ -63,7 +63,7 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect(found.one('ledger-target-moved', 'acme').fix).toContain('trueup recover --moved acme');
   });
 
-  it('that the stack names a place where it is not', async () => {
+  it('that it is not at the place that the stack names', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     const moved = await stack.become({ spec: { ledger: { local: { folder: 'ledger' } } } });
@@ -72,7 +72,7 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect(found.code).toBe(1);
   });
 
-  it('that it was lost, where live resources have an id in their ownership tag', async () => {
+  it('that it was lost, if live resources have its id in their ownership tag', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     expect((await check(stack)).of('ledger')).toEqual(['ok ledger']);
@@ -99,7 +99,7 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect(fix).toContain('trueup recover --adopt-repository');
   });
 
-  it('that it was moved, and the line for the stack file', async () => {
+  it('that it was moved, with the line to write into the stack file', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.run(['ledger', 'move', '--to', 'git', '--yes'], 0);
     const found = await check(scene.stack);
@@ -107,7 +107,7 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect(found.one('ledger-unreadable').fix).toContain('write "ledger: git" into the "spec"');
   });
 
-  it('that it was lost after a move, as a plan and "ledger show" do', async () => {
+  it('that it was lost after a move, with the message of a plan and of "ledger show"', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.run(['ledger', 'move', '--to', 'git', '--yes'], 0);
     await scene.name('git');
@@ -128,7 +128,7 @@ describe('trueup doctor finds with a ledger in files', () => {
     expect((await check(scene.stack)).of('ledger')).toEqual(['ok ledger']);
   });
 
-  it('that it is lost with the job of a CI', async () => {
+  it('that it is in a CI job, and will be lost with it', async () => {
     const { stack } = await open();
     const found = await check(stack, { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '771' });
     expect(found.one('ledger-temporary')).toMatchObject({ level: 'warning' });
@@ -136,7 +136,7 @@ describe('trueup doctor finds with a ledger in files', () => {
   });
 });
 
-describe('trueup doctor finds with the lock', () => {
+describe('trueup doctor reports about the lock', () => {
   it('who holds it, where, since when, and how to remove it', async () => {
     const { stack } = await open();
     await held(stack);
@@ -170,10 +170,10 @@ describe('trueup doctor finds with the lock', () => {
   });
 });
 
-describe('trueup doctor finds with a ledger in git', () => {
+describe('trueup doctor reports about a ledger in git', () => {
   const stack = stackText({ name: 'payments', targets: embedded, manifests: [], spec: { ledger: 'git' } });
 
-  it('nothing where it can be read and pushed, and pushes nothing', async () => {
+  it('nothing if it can be read and pushed, and pushes nothing', async () => {
     const remote = makeRemote();
     const cwd = remote.clone();
     writeFileSync(join(cwd, 'trueup.yaml'), stack);
@@ -188,7 +188,7 @@ describe('trueup doctor finds with a ledger in git', () => {
     expect(git(remote.directory, 'for-each-ref')).toBe(refs);
   });
 
-  it('that the remote takes no push from this login, whose password is not shown', async () => {
+  it('that the remote refuses pushes of this login, without showing its password', async () => {
     const remote = makeRemote();
     const password = 'planted-git-password-31d0';
     const header = `Basic ${Buffer.from(`ci:${password}`).toString('base64')}`;
@@ -235,7 +235,7 @@ describe('trueup doctor finds with a ledger in git', () => {
 const bin = findPostgres();
 
 describe.skipIf(bin === undefined && !postgresIsRequired)(
-  'trueup doctor finds with a ledger in PostgreSQL',
+  'trueup doctor reports about a ledger in PostgreSQL',
   () => {
     let server: PostgresServer;
     beforeAll(() => {
@@ -249,13 +249,13 @@ describe.skipIf(bin === undefined && !postgresIsRequired)(
       });
     const at = (url: string) => examine({ cwd: cwd(), env: { TRUEUP_LEDGER_URL: url } });
 
-    it('nothing where its tables can be made, and makes none', async () => {
+    it('nothing if its tables can be created, and creates none', async () => {
       const url = server.newDatabase();
       expect((await at(url)).of('ledger')).toEqual(['ok ledger']);
       expect(server.run(url, "select count(*) from pg_namespace where nspname = 'trueup'")).toBe('0');
     });
 
-    it('that the user may not make its tables, or write them', async () => {
+    it('that the user may not create its tables, or write them', async () => {
       const url = server.newDatabase();
       server.run(url, 'create role reader login');
       const reader = server.urlFor(url, 'reader');
@@ -273,7 +273,7 @@ describe.skipIf(bin === undefined && !postgresIsRequired)(
       );
     });
 
-    it('that nothing listens there, without its password', async () => {
+    it('that nothing listens at its address, without showing its password', async () => {
       const password = 'planted-ledger-password-91c2';
       const found = await at(`postgres://trueup:${password}@127.0.0.1:1/ledger`);
       expect(found.of('ledger')).toEqual(['error ledger-unreadable']);

@@ -1,4 +1,4 @@
-// What is wrong with this machine: Node, git, and the job of a CI.
+// What trueup doctor reports about this machine: Node, git, and the CI job.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const embedded = [
 const empty = stackText({ targets: embedded, manifests: [] });
 const PATH = process.env['PATH'] ?? '';
 
-/** A stack without targets, with these variables. */
+/** Examines a stack with an embedded target in this environment. HERE in a value is replaced by the folder. */
 const withEnv = (env: Record<string, string>, files: Record<string, string> = {}) => {
   const cwd = temporaryFolder({ 'trueup.yaml': empty, ...files });
   const placed = Object.fromEntries(
@@ -25,7 +25,7 @@ const withEnv = (env: Record<string, string>, files: Record<string, string> = {}
   return examine({ cwd, env: placed });
 };
 
-describe('trueup doctor finds with Node', () => {
+describe('trueup doctor reports about Node', () => {
   it('that it is older than the package allows', () => {
     expect(about.engines.node).toBe(`>=${oldestNode.major}.${oldestNode.minor}`);
     expect(checkNode('v22.17.1')).toEqual([
@@ -37,8 +37,8 @@ describe('trueup doctor finds with Node', () => {
   });
 });
 
-describe('trueup doctor finds with git', () => {
-  it('that it is missing, which stops nothing unless the ledger needs it', async () => {
+describe('trueup doctor reports about git', () => {
+  it('that it is missing, as an error only if the ledger needs it', async () => {
     const cwd = temporaryFolder({ 'trueup.yaml': empty });
     const env = { PATH: cwd };
     expect(await examine({ cwd, env })).toMatchObject({ code: 0, summary: { warnings: 1 } });
@@ -76,7 +76,7 @@ const event = (from: string) =>
 
 const action = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '771', GITHUB_EVENT_PATH: 'HERE/event.json' };
 
-describe('trueup doctor finds with the job of a CI', () => {
+describe('trueup doctor reports about a CI job', () => {
   it('that its pull request comes from a fork, so that it has no secrets', async () => {
     const files = { 'event.json': event('stranger/infra') };
     const found = await withEnv({ ...action, GITHUB_EVENT_NAME: 'pull_request' }, files);

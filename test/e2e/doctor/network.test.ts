@@ -1,5 +1,5 @@
-// What is wrong on the way to a service: name, port, certificate, proxy, what answers there, its seal and its clock. Each with its
-// own finding and fix, and without a token sent to what does not answer like the service.
+// Problems on the way to a service: name, port, certificate, proxy, another server at its address, its seal and its clock. Each has
+// its own finding and fix. No token is sent to a server that does not answer like the service.
 import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
@@ -34,8 +34,8 @@ const answering: Answering = () => ({
   body: { errors: [{ status: '401', title: 'unauthorized' }] },
 });
 
-describe('trueup doctor finds on the way to a service', () => {
-  it('a name that does not resolve', async () => {
+describe('trueup doctor reports about the address of a service', () => {
+  it('that its name does not resolve', async () => {
     const found = await examine(stackAt('https://no-such-host.invalid'));
     expect(found.one('name-unknown')).toMatchObject({
       level: 'error',
@@ -46,7 +46,7 @@ describe('trueup doctor finds on the way to a service', () => {
     expect(found.code).toBe(1);
   });
 
-  it('a port where nothing listens', async () => {
+  it('that nothing listens at its port', async () => {
     const { port, close } = await listen(answering);
     await close();
     const found = await examine(stackAt(`http://127.0.0.1:${port}`));
@@ -66,7 +66,7 @@ describe('trueup doctor finds on the way to a service', () => {
   });
 });
 
-describe('trueup doctor finds with a certificate', () => {
+describe('trueup doctor reports about a certificate', () => {
   it('that its authority is not known', async () => {
     const { url, requests } = await listen(answering, localhost);
     const found = await examine(stackAt(url));
@@ -97,7 +97,7 @@ describe('trueup doctor finds with a certificate', () => {
     expect(found.one('tls-expired').message).toContain('has expired, on 2021-01-01');
   });
 
-  it('that it expires soon, which stops nothing', async () => {
+  it('that it expires soon, as a warning', async () => {
     const { url } = await listen(() => ({ status: 204 }), localhost);
     const now = () => Date.parse('2126-10-20T00:00:00Z');
     const found = await examine({ ...stackAt(url, { caCert: { file: 'ca.pem' } }), now });
@@ -155,10 +155,10 @@ async function openProxy(
   return { url: `http://user:${password}@127.0.0.1:${port}`, asked };
 }
 
-describe('trueup doctor finds with a proxy', () => {
+describe('trueup doctor reports about a proxy', () => {
   const service = 'http://service.internal:8080';
 
-  it('which one is used, and from which variable, without its password', async () => {
+  it('which one is used, and from which variable, without showing its password', async () => {
     const { port } = await listen(answering);
     const proxy = await openProxy(port);
     const stack = stackAt(service);
@@ -172,7 +172,7 @@ describe('trueup doctor finds with a proxy', () => {
     expect(found.written).not.toContain(password);
   });
 
-  it('and the certificate that comes through it is not trusted', async () => {
+  it('that it works, although the certificate that comes through it is not trusted', async () => {
     const { port, requests } = await listen(answering, localhost);
     const proxy = await openProxy(port);
     const stack = stackAt('https://service.internal');
@@ -182,7 +182,7 @@ describe('trueup doctor finds with a proxy', () => {
     expect(requests).toEqual([]);
   });
 
-  it('that it wants a login, or refuses the host', async () => {
+  it('that it requires a login, or refuses the host', async () => {
     const stack = stackAt('https://service.internal');
     const login = await openProxy({ refuses: 407 });
     const found = await examine({ ...stack, env: { ...stack.env, https_proxy: login.url } });
@@ -209,7 +209,7 @@ describe('trueup doctor finds with a proxy', () => {
   });
 
   it.each(['service.invalid', '.invalid', '*.invalid', '*', 'other, service.invalid:8080'])(
-    'that NO_PROXY (%s) names the host, so that it is reached directly',
+    'nothing for a host that NO_PROXY (%s) names, which is reached directly',
     async (NO_PROXY) => {
       const proxy = await openProxy({ refuses: 407 });
       const stack = stackAt('http://service.invalid:8080');
@@ -220,7 +220,7 @@ describe('trueup doctor finds with a proxy', () => {
   );
 
   it.each(['ervice.invalid', 'service.invalid:80', '*.service.invalid'])(
-    'that NO_PROXY (%s) does not name the host',
+    'problems for a host that NO_PROXY (%s) does not name',
     async (NO_PROXY) => {
       const proxy = await openProxy({ refuses: 407 });
       const stack = stackAt('http://service.invalid:8080');
@@ -230,10 +230,10 @@ describe('trueup doctor finds with a proxy', () => {
   );
 });
 
-describe('trueup doctor finds that what answers', () => {
+describe('trueup doctor reports that the server at the address', () => {
   const page = { headers: { 'content-type': 'text/html' }, body: '<html><title>Sign in</title></html>' };
 
-  it.each([200, 403, 404])('is a page and no service (%i)', async (status) => {
+  it.each([200, 403, 404])('answers with a page and is not the service (%i)', async (status) => {
     const { url, requests } = await listen(() => ({ status, ...page }));
     const found = await examine(stackAt(url));
     expect(found.one('service-foreign').message).toContain('a page "Sign in"');
@@ -249,7 +249,7 @@ describe('trueup doctor finds that what answers', () => {
     expect(found.written).not.toContain('planted-parameter');
   });
 
-  it('redirects to another host, where the token is never sent', async () => {
+  it('redirects to another host, to which no token is sent', async () => {
     const other = await listen(answering);
     const { url, requests } = await listen(() => ({
       status: 302,
@@ -283,7 +283,7 @@ describe('trueup doctor finds that what answers', () => {
     expect(found.of('service')).toEqual([level]);
   });
 
-  it('has another time, which stops nothing', async () => {
+  it('has another time, as a warning', async () => {
     const late = await listen(({ path }) => ({
       status: 200,
       headers: { date: new Date(Date.now() - 600_000).toUTCString() },

@@ -1,4 +1,4 @@
-// What a service lacks, logins and their tokens, namespaces, and a doctor that is interrupted.
+// What trueup doctor reports about missing features of a service, logins, tokens and namespaces, and how it ends when interrupted.
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -12,7 +12,7 @@ import { publicKeyOf } from '../../support/server/cluster-auth/issuing-cluster.t
 import { type Logins, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 import { type Lack, lacking } from '../../support/simulation/limited-service.ts';
 
-describe('trueup doctor says what a service lacks', () => {
+describe('trueup doctor reports what a service lacks', () => {
   const open = async (missing: readonly Lack[], target: object = {}) => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     bench.wire.guardBy(lacking(...missing));
@@ -21,7 +21,7 @@ describe('trueup doctor says what a service lacks', () => {
     return examine({ cwd: stack.directory, env: stack.env });
   };
 
-  it('where the stack can do without', async () => {
+  it('as information, if the stack does not need it', async () => {
     const found = await open(['safe-delete', 'included-tags']);
     const features = found.findings.filter(({ check, target }) => check === 'features' && target === 'acme');
     expect(features.map(({ level, message }) => `${level}: ${message}`)).toEqual([
@@ -31,7 +31,7 @@ describe('trueup doctor says what a service lacks', () => {
     expect(found.code).toBe(0);
   });
 
-  it('where the stack has to say something before it can be applied', async () => {
+  it('as an error, if the stack needs a setting before it can be applied', async () => {
     const found = await open(['tag-bindings']);
     expect(found.one('feature-needed', 'acme')).toMatchObject({
       level: 'error',
@@ -57,7 +57,7 @@ it('trueup doctor warns that the service refuses the token for the audit trail',
   expect(bench.wire.writes()).toEqual([]);
 });
 
-/** A stack that logs in at the mount that it manages. @param ci more of the role that it logs in with */
+/** A stack that logs in at the mount that it manages. @param ci more fields of the role that it logs in with */
 async function withLogin(ci: object = {}, jwt?: string): Promise<{ logins: Logins; cwd: string }> {
   const rules = [
     { path: 'auth/cluster/config', capabilities: ['read', 'update'] as const },
@@ -92,7 +92,7 @@ describe('trueup doctor with a target that logs in', () => {
     expect(await tokensOf(logins)).toBe(before);
   });
 
-  it('finds that the role does not admit it, without the JWT', async () => {
+  it('reports that the role refuses the login, without showing the JWT', async () => {
     const { cwd } = await withLogin({ bound_service_account_names: ['somebody-else'] });
     const found = await examine({ cwd });
     expect(found.one('login-refused').message).toContain('the login as role "ci" at mount "cluster"');
@@ -100,7 +100,7 @@ describe('trueup doctor with a target that logs in', () => {
     expect(found.written).not.toMatch(/eyJ[\w-]{10,}/);
   });
 
-  it('finds that its file holds no JWT, and does not send it', async () => {
+  it('reports that the file holds no JWT, and does not send its content', async () => {
     const text = 'planted-password-and-no-jwt';
     const { cwd } = await withLogin({}, text);
     const found = await examine({ cwd });
@@ -109,8 +109,8 @@ describe('trueup doctor with a target that logs in', () => {
   });
 });
 
-describe('trueup doctor finds with a secrets service', () => {
-  it('a namespace that does not exist', async () => {
+describe('trueup doctor reports about a secrets service', () => {
+  it('that its namespace does not exist', async () => {
     const { url } = await listen(({ path }) =>
       path.includes('health')
         ? { body: { initialized: true, sealed: false, standby: false } }
@@ -131,11 +131,11 @@ describe('trueup doctor finds with a secrets service', () => {
   });
 });
 
-describe('trueup doctor finds with the token of a secrets service', () => {
+describe('trueup doctor reports about the token of a secrets service', () => {
   it.each([
     [{ ttl: 120, num_uses: 0 }, 'token-ends-soon', 'is valid for 120 more seconds'],
     [{ ttl: 3600, num_uses: 9 }, 'token-limited', 'may be used for 9 more requests'],
-  ])('that its end is near: %j', async (data, id, message) => {
+  ])('that it ends soon: %j', async (data, id, message) => {
     const { url } = await listen(({ path }) =>
       path.endsWith('/lookup-self') ? { body: { data } } : { status: 404, body: { errors: [] } },
     );
@@ -148,8 +148,8 @@ describe('trueup doctor finds with the token of a secrets service', () => {
   });
 });
 
-describe('trueup doctor that is interrupted', () => {
-  it('ends at once with 130, and answers JSON', async () => {
+describe('trueup doctor', () => {
+  it('ends at once with 130 when it is interrupted, and answers JSON', async () => {
     const server = await openSilentServer();
     const cwd = temporaryFolder({
       'trueup.yaml': stackText({
@@ -168,7 +168,7 @@ describe('trueup doctor that is interrupted', () => {
     expect(JSON.parse(out)).toMatchObject({ diagnostics: [{ code: 'interrupted' }] });
   });
 
-  it('at its time limit reports what it knows by then', async () => {
+  it('reports at its time limit what it knows', async () => {
     const server = await openSilentServer();
     const cwd = temporaryFolder({
       'trueup.yaml': stackText({

@@ -1,4 +1,4 @@
-// Access: what a drift report says of who may log in and who may read a state, as it is live.
+// The access section of a drift report: who may log in and who may read a state in the live services.
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -8,7 +8,7 @@ async function accessOf(stack: Checkout, code: number): Promise<DriftJson['acces
   return (JSON.parse((await stack.run(['drift', '--format', 'json'], code)).out) as DriftJson).access;
 }
 
-it('A drift report says who may log in and who may read a state, as it is live and not as it is declared', async () => {
+it('A drift report lists who may log in and who may read a state in the live services', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(
@@ -55,7 +55,7 @@ it('A drift report says who may log in and who may read a state, as it is live a
   });
 });
 
-it('A drift report of a stack that gives no access to others says nothing of access', async () => {
+it('A drift report has no access section if the stack gives no access to others', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { globalRemoteState: false }));

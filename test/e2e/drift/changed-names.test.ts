@@ -1,4 +1,4 @@
-/** Drift of names: somebody exchanged names in the service, and the files say what they said at the last apply. */
+/** Drift of names: names were exchanged in the service, and the files did not change since the last apply. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ async function driftOf(stack: Checkout, code: number, ...words: string[]): Promi
   return JSON.parse((await stack.run(['drift', '--format', 'json', ...words], code)).out) as DriftJson;
 }
 
-/** Two things of a sort exchange their names. */
+/** Exchanges the names of two objects of one type. */
 async function exchange({ bench }: Scene, type: string, [one, other]: readonly Named[]): Promise<void> {
   const rename = (thing: Named | undefined, name = '') =>
     bench.byHand.patch(`/${type}/${thing?.id}`, { data: { type, id: thing?.id, attributes: { name } } });
@@ -64,7 +64,7 @@ describe('Drift after names were exchanged in the service', () => {
       field: 'sshKeyId',
       spec: { sshKey: 'modules' },
     },
-  ])('says of $type that the name refers to another one, and nothing is pending', async (sort) => {
+  ])('reports for $type that the name refers to another object, and nothing as pending', async (sort) => {
     const { type, things, field, spec } = sort;
     const scene = await openNames();
     const { stack } = scene;
@@ -97,7 +97,7 @@ describe('Drift after names were exchanged in the service', () => {
     expect((await driftOf(stack, 0)).changedNames).toEqual([]);
   });
 
-  it('says it of connections, which are in the field of a repository', async () => {
+  it('reports the name of a connection in the field of a repository', async () => {
     const { bench, stack } = await openNames();
     const vcsRepo = { identifier: 'acme/app', branch: 'main', connection: 'GitHub' };
     await stack.begin(workspace('app', { vcsRepo }));
@@ -120,7 +120,7 @@ describe('Drift after names were exchanged in the service', () => {
     ]);
   });
 
-  it('names both ids and the next step for a person, in each format', async () => {
+  it('is reported with both ids and the next step in each format', async () => {
     const { stack } = await exchangedProjects();
     const { out: text } = await stack.run(['drift'], 3);
     for (const part of [
@@ -142,7 +142,7 @@ describe('Drift after names were exchanged in the service', () => {
     expect(html).not.toMatch(/No drift/);
   });
 
-  it('is drift of the workspace as well if somebody moved it, and no change of the files', async () => {
+  it('includes drift of the workspace if somebody moved it, and no pending change', async () => {
     const { bench, stack } = await exchangedProjects();
     const relationships = { project: { data: { type: 'projects', id: 'prj-network' } } };
     const id = await bench.idOf('app');
@@ -153,7 +153,7 @@ describe('Drift after names were exchanged in the service', () => {
     expect([pending, changedNames.length]).toEqual([[], 1]);
   });
 
-  it('still has as pending what somebody changed in the files', async () => {
+  it('still reports changes of the files as pending', async () => {
     const { stack } = await exchangedProjects(workspace('two', { projectId: 'prj-payments' }));
     await stack.declare(
       workspace('app', { project: 'Payments EU' }),
@@ -167,14 +167,14 @@ describe('Drift after names were exchanged in the service', () => {
     expect(changedNames).toMatchObject([{ name: 'two', given: 'payments', recorded: ['prj-payments'] }]);
   });
 
-  it('is said of a part only if the part has the name', async () => {
+  it('is reported for a part only if the part has the name', async () => {
     const { stack } = await exchangedProjects(workspace('two', { description: 'other' }));
     expect((await driftOf(stack, 0, '--select', 'Workspace/acme/two')).changedNames).toEqual([]);
     const { part, changedNames } = await driftOf(stack, 3, '--select', 'Workspace/acme/app');
     expect([part?.of, changedNames.map(({ name }) => name)]).toEqual([2, ['app']]);
   });
 
-  it('says that the former one is gone if it was deleted and created again', async () => {
+  it('says that the former object is gone if it was deleted and created again', async () => {
     const { bench, stack } = await openNames();
     await stack.begin(workspace('app', { sshKey: 'modules' }));
     await bench.byHand.delete('/ssh-keys/sshkey-modules');
@@ -186,7 +186,7 @@ describe('Drift after names were exchanged in the service', () => {
     expect(changedNames[0]?.fix).toMatch(/^make sure that "sshkey-\w+" is the right SSH key/);
   });
 
-  it('is no drift any more once an acknowledged apply has recorded the other ids', async () => {
+  it('ends with an acknowledged apply, which records the other ids', async () => {
     const { stack } = await exchangedProjects();
     await stack.insist();
     expect(await driftOf(stack, 0)).toMatchObject({ changedNames: [], pending: [] });
@@ -194,7 +194,7 @@ describe('Drift after names were exchanged in the service', () => {
 });
 
 describe('Accept after names were exchanged in the service', () => {
-  it('writes the names that the objects have now, with --all, too, and nothing moves', async () => {
+  it('writes the names that the objects have now, also with --all, and then nothing is planned', async () => {
     const { bench, stack, projectOf } = await exchangedProjects();
     await stack.run(['accept', '--all', '--yes'], 0);
     expect(await readFile(join(stack.directory, 'manifests/all.yaml'), 'utf8')).toContain(

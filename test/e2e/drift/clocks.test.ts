@@ -1,11 +1,11 @@
-// The clock of the service is not the one here: who modified the drifted resources is found by the clock of the service, which each response has.
+// The clock of the service may differ from ours: trueup finds who modified a resource by the service's clock, from its responses.
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
 const organizationToken = 'the-token-of-acme-itself';
-const bobs = 'the-token-of-bob';
+const bobToken = 'the-token-of-bob';
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -14,7 +14,11 @@ const day = 24 * hour;
 async function openScene(ahead = 0) {
   const clock = { ahead };
   const now = () => new Date(Date.now() + clock.ahead);
-  const bench = await openBench({ people: { bob: bobs }, organization: { token: organizationToken }, now });
+  const bench = await openBench({
+    people: { bob: bobToken },
+    organization: { token: organizationToken },
+    now,
+  });
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
   await stack.write('audit-token', organizationToken);
   await stack.begin(workspace('app', { autoApply: true }));
@@ -35,17 +39,20 @@ it.each([
   ['two hours behind', -2 * hour],
   ['two hours ahead', 2 * hour],
   ['twenty days ahead', 20 * day],
-])('A clock that is %s hides nobody, and says how long ago it was', async (_, ahead) => {
-  const { stack, change, touched, clock } = await openScene(ahead);
-  await change(bobs, { 'auto-apply': false });
-  expect(await touched()).toEqual({ names: ['bob'], unknown: undefined });
-  clock.ahead += 3.5 * hour;
-  expect((await stack.run(['drift'], 3)).out).toMatch(/ · modified 3 h ago by user-\w+ \(bob\)/);
-});
+])(
+  'With a service clock that is %s, a drift report names the actor and how long ago the change was',
+  async (_, ahead) => {
+    const { stack, change, touched, clock } = await openScene(ahead);
+    await change(bobToken, { 'auto-apply': false });
+    expect(await touched()).toEqual({ names: ['bob'], unknown: undefined });
+    clock.ahead += 3.5 * hour;
+    expect((await stack.run(['drift'], 3)).out).toMatch(/ · modified 3 h ago by user-\w+ \(bob\)/);
+  },
+);
 
-it('What the service has forgotten by its own clock is unknown', async () => {
+it('A drift report says what is unknown because the service has forgotten it by its own clock', async () => {
   const { change, touched, clock } = await openScene();
-  await change(bobs, { description: 'not managed' });
+  await change(bobToken, { description: 'not managed' });
   clock.ahead = 20 * day;
   await change(undefined, { 'auto-apply': false });
   const { names, unknown } = await touched();
@@ -53,9 +60,9 @@ it('What the service has forgotten by its own clock is unknown', async () => {
   expect(unknown).toMatch(/last applied before that: the service keeps its trail for 14 days/);
 });
 
-it('Who made a drift that was taken in is not asked about any more', async () => {
+it('A drift report does not name the actor of an earlier drift that was accepted', async () => {
   const { stack, change, touched, clock } = await openScene();
-  await change(bobs, { 'auto-apply': false });
+  await change(bobToken, { 'auto-apply': false });
   await stack.declare(workspace('app', { autoApply: false }));
   clock.ahead += minute;
   expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(/No changes/);
@@ -64,9 +71,9 @@ it('Who made a drift that was taken in is not asked about any more', async () =>
   expect((await stack.run(['history'], 0)).out).toContain('nothing to do, recorded as found');
 });
 
-it('An apply of another machine, whose clock was right, is not taken for a later one', async () => {
+it('An apply from before the service clock moved ahead does not count as later than a change', async () => {
   const { bench, change, touched, clock } = await openScene();
-  await change(bobs, { description: 'not managed' });
+  await change(bobToken, { description: 'not managed' });
   clock.ahead = 2 * hour;
   await change(undefined, { 'auto-apply': false });
   expect((await touched()).names).toEqual(['ann', 'bob']);

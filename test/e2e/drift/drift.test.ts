@@ -1,4 +1,4 @@
-// Drift: live against the ledger, and apart from it the files against the ledger.
+// trueup drift compares live with the ledger, and separately the files with the ledger.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -20,7 +20,7 @@ it('Right after an apply there is no drift, nothing is written, and no lock is t
   expect(bench.wire.writes()).toEqual([]);
 });
 
-it('What somebody changed in the target is drift, what somebody changed in the files is pending', async () => {
+it('A change in the target is drift, and a change in the files is pending', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { autoApply: true, workingDirectory: 'a' }), workspace('other'));
@@ -54,7 +54,7 @@ it('What somebody changed in the target is drift, what somebody changed in the f
   ]);
 });
 
-it('As HTML it is one page on stdout, and a person finds the drift in it', async () => {
+it('drift --format html writes one page to stdout, which shows the drift', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { autoApply: true }));
@@ -66,7 +66,7 @@ it('As HTML it is one page on stdout, and a person finds the drift in it', async
   expect(out.trimEnd()).toMatch(/<\/html>$/);
 });
 
-it('As Markdown it reports the same, and nothing else is on stdout', async () => {
+it('drift --format markdown reports the same, and writes nothing else to stdout', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { autoApply: true }));
@@ -112,7 +112,7 @@ it('An undeclared field that conflicts with a declared one is drift, and apply r
   await stack.run(['plan', '--exit-code'], 0);
 });
 
-it('A tag that is left to others is no drift', async () => {
+it('A tag that the stack keeps for others is not drift', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app'), tagBindings('app', { tags: { env: 'prod' }, keep: ['cost-*'] }));
@@ -123,7 +123,7 @@ it('A tag that is left to others is no drift', async () => {
   expect(out).toMatch(/No drift, nothing pending/);
 });
 
-it('Without its ledger, drift says how to rebuild it, and calls nothing never applied', async () => {
+it('Without its ledger, drift says how to rebuild it, and reports nothing as never applied', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app'));

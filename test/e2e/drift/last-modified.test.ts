@@ -1,4 +1,4 @@
-// Who made the drift, as the audit trail tells it: users and teams by name, never a field, and never a guess.
+// Who last modified a drifted resource, from the audit trail: users and teams by name, never for one field, and never a guess.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const teams = [{ name: 'platform', token: 'the-token-of-platform', 'manage-works
 interface Scene {
   readonly bench: Bench;
   readonly stack: Checkout;
-  /** somebody changes a workspace past trueup */
+  /** changes a workspace outside of trueup */
   change(token: string | undefined, name: string, attributes: object): Promise<void>;
   drift(code?: number): Promise<DriftJson>;
 }
@@ -49,7 +49,7 @@ function names({ drifted }: DriftJson): Record<string, string[] | undefined> {
   );
 }
 
-it('Three tokens change three workspaces, and each drift is named rightly', async () => {
+it('Drift of three workspaces by three tokens is reported with the right actor for each', async () => {
   const { stack, change, drift, bench } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
   await change(people.bob, 'base', { 'auto-apply': false });
@@ -67,7 +67,7 @@ it('Three tokens change three workspaces, and each drift is named rightly', asyn
   expect(bench.wire.writes()).toEqual([]);
 });
 
-it('Two actors in the window are both named, as one of them', async () => {
+it('Two actors since the last apply are both named as possible actors', async () => {
   const { stack, change, drift } = await openScene(three);
   await change(people.bob, 'app', { description: 'not managed' });
   await change(undefined, 'app', { 'auto-apply': false });
@@ -76,7 +76,7 @@ it('Two actors in the window are both named, as one of them', async () => {
   expect(out).toMatch(/modified by one of\n.*\(ann\), workspace update\n.*\(bob\), workspace update/);
 });
 
-it('What is gone, a child of a workspace and a secrets service are each reported rightly', async () => {
+it('The actor is reported for a deleted workspace and for a child, but not for a secrets service', async () => {
   const web = role('web');
   const documents = [workspace('app', { tags: { env: 'prod' } }), workspace('old'), web];
   const { bench, stack, drift } = await openScene(documents);
@@ -100,7 +100,7 @@ it('What is gone, a child of a workspace and a secrets service are each reported
   expect((await stack.run(['plan'], 0)).out).toMatch(/cluster-auth has no audit trail/);
 });
 
-it('Without a token one line says what would be shown with one, and nothing is asked', async () => {
+it('Without an audit token one line says what it would show, and the trail is not requested', async () => {
   const { bench, stack, change } = await openScene(three, { auditToken: undefined });
   await change(undefined, 'app', { 'auto-apply': false });
   bench.wire.reset();
@@ -110,7 +110,7 @@ it('Without a token one line says what would be shown with one, and nothing is a
   expect(bench.wire.seen.filter(({ path }) => path.includes('audit-trail'))).toEqual([]);
 });
 
-it('The self-hosted edition has no trail, so that no token is advised; its edition is asked once', async () => {
+it('For the self-hosted edition, which has no trail, no token is advised, and the edition is requested once', async () => {
   const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'self-hosted' });
   const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
   await stack.begin(...three);
@@ -125,7 +125,7 @@ it('The self-hosted edition has no trail, so that no token is advised; its editi
   expect(bench.wire.seen.filter(({ path }) => path.includes('/ping'))).toHaveLength(1);
 });
 
-it('The trail is asked only where something drifted', async () => {
+it('The trail is requested only if something drifted', async () => {
   const { bench, stack, drift } = await openScene(three);
   await drift(0);
   await stack.declare(...three, workspace('new'));
@@ -143,21 +143,21 @@ it.each([
   ],
   ['malformed', { rewrite: () => ({ data: 'nothing' }) }, /not a page of an audit trail/],
   ['down', { answer: 503 }, /not known: .*503/],
-])('A trail that is %s is a note, and changes neither plan nor exit code', async (_, fault, says) => {
+])('A trail that is %s gives a note, and changes neither plan nor exit code', async (_, fault, note) => {
   const { bench, stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
   const { digest } = await stack.plan();
   bench.wire.add({ path: trail, times: 1000, fault });
   const { out } = await stack.run(['plan'], 0);
   expect(out).toMatch(/autoApply {2}false -> true\n/);
-  expect(out.replaceAll(/\s+/g, ' ')).toMatch(says);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(note);
   expect((await stack.plan()).digest).toBe(digest);
-  expect((await stack.run(['drift'], 3)).out.replaceAll(/\s+/g, ' ')).toMatch(says);
+  expect((await stack.run(['drift'], 3)).out.replaceAll(/\s+/g, ' ')).toMatch(note);
 });
 
-it('Where the service gives its requests no ids, our own writes are reported as maybe ours', async () => {
+it('If the service gives its requests no ids, our own writes are reported as maybe ours', async () => {
   const { stack, change, drift } = await openScene(three);
-  // As it would be without ids: nothing in the history tells which requests were ours.
+  // As without request ids: the history does not show which requests were ours.
   const history = join(stack.directory, '.trueup', 'payments.history');
   for (const file of await readdir(history)) {
     const text = await readFile(join(history, file), 'utf8');
@@ -171,7 +171,7 @@ it('Where the service gives its requests no ids, our own writes are reported as 
   expect((await stack.run(['drift'], 3)).out).toMatch(/\(ci\), workspace create.*\(maybe ours\)/);
 });
 
-it('A write of ours whose first answer was lost on the way is reported as maybe ours', async () => {
+it('Our own write whose first answer was lost is reported as maybe ours', async () => {
   const { bench, stack, change, drift } = await openScene(three);
   await stack.declare(...three.slice(1), workspace('app', { autoApply: false }));
   let lost = 0;
@@ -192,7 +192,7 @@ it('A write of ours whose first answer was lost on the way is reported as maybe 
   ]);
 });
 
-it('The trail of another organization does not mean that nobody modified it', async () => {
+it('With the trail of another organization the actor is reported as unknown', async () => {
   const bench = await openBench({ people, others: ['zeta'], organization: { token: organizationToken } });
   const made = await bench.byHand.send('POST', '/organizations/zeta/authentication-token', {});
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
@@ -204,7 +204,7 @@ it('The trail of another organization does not mean that nobody modified it', as
   expect(out.replaceAll(/\s+/g, ' ')).toMatch(/modified by: unknown, .*token may be of another organization/);
 });
 
-it('A trail that never answers holds up no report', async () => {
+it('A trail that never answers does not hold up the report', async () => {
   const { bench, stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
   const never = new Promise<never>(() => {});
@@ -215,7 +215,7 @@ it('A trail that never answers holds up no report', async () => {
   );
 });
 
-it('A long trail is left after twenty pages, which is said', async () => {
+it('A long trail is read up to twenty pages, and the report says so', async () => {
   const { bench, stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
   const pages: string[] = [];
@@ -242,7 +242,7 @@ it('A long trail is left after twenty pages, which is said', async () => {
   expect(pages).toHaveLength(20);
 });
 
-it('--since reads no further back, and then says that who came before is unknown', async () => {
+it('drift --since reads the trail no further back, and reports earlier actors as unknown', async () => {
   const { stack, change } = await openScene(three);
   await change(undefined, 'app', { 'auto-apply': false });
   const { out } = await stack.run(['drift', '--since', new Date(Date.now() + 60_000).toISOString()], 3);
@@ -250,7 +250,7 @@ it('--since reads no further back, and then says that who came before is unknown
   await stack.run(['drift', '--since', 'yesterday'], 1);
 });
 
-it('The archive of the stack is asked first, and the trail for what came later', async () => {
+it('The archive of the stack is read first, and the trail for later events', async () => {
   const { bench, stack, change, drift } = await openScene(three);
   const archived = await stack.become({
     workspaces: { auditToken: { file: 'audit-token' } },
@@ -263,11 +263,11 @@ it('The archive of the stack is asked first, and the trail for what came later',
   expect((await archived.run(['drift'], 3)).out).toMatch(
     /archive of the audit trail, then audit trail since/,
   );
-  // What the service has forgotten, the archive has not.
+  // The archive still has the events that the service forgot.
   bench.wire.add({ path: trail, times: 10, fault: { rewrite: emptied } });
   const found = await drift();
   expect(names(found)).toEqual({ 'Workspace/acme/app': ['bob'], 'Workspace/acme/base': [] });
-  // Nor is it said that nobody else touched it: what the trail has lost, it had not told the archive yet.
+  // The report does not say that nobody else modified it: the archive may lack events that the trail has lost.
   for (const { touched } of found.drifted) expect(touched?.unknown).toMatch(/no longer has the last event/);
 });
 

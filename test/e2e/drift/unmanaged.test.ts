@@ -1,4 +1,4 @@
-// --unmanaged: fields that no manifest mentions, against what the last apply saw of them.
+// drift --unmanaged: compares fields that no manifest declares with their values at the last apply.
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
@@ -14,7 +14,7 @@ async function openApp() {
   return { bench, stack, drift };
 }
 
-it('Right after the apply that created it, no undeclared field counts as changed', async () => {
+it('Right after the apply that created a resource, none of its undeclared fields counts as changed', async () => {
   const { stack, drift } = await openApp();
   expect((await drift(0)).unmanaged).toEqual({ resources: [], unseen: 0 });
   expect((await stack.run(['drift', '--unmanaged'], 0)).out).toMatch(/No drift, 0 with unmanaged changes/);
@@ -39,10 +39,10 @@ it('An undeclared field that somebody changed is reported, with its values befor
       ],
     },
   ]);
-  // Without the flag it is nobody's business, and a plan does nothing about it.
+  // Without the flag it is not reported, and a plan does nothing about it.
   expect((await stack.run(['drift'], 0)).out).toMatch(/No drift/);
   expect((await stack.plan()).changes).toEqual([]);
-  // An apply reads again: from then on it is as it was seen.
+  // The next apply records the live values, and later reports compare with them.
   await stack.run(['apply', '--yes'], 0);
   expect((await drift(0)).unmanaged).toEqual({ resources: [], unseen: 0 });
   await bench.byHand.update(await bench.idOf('app'), { description: '' });
@@ -51,36 +51,36 @@ it('An undeclared field that somebody changed is reported, with its values befor
   ]);
 });
 
-it('A password in an undeclared address is kept by no ledger, and its change is reported anyway', async () => {
+it('The ledger stores no password of an undeclared URL, and a change of it is still reported', async () => {
   const { bench, stack, drift } = await openApp();
-  const describe = async (password: string) =>
+  const setDescription = async (password: string) =>
     bench.byHand.update(await bench.idOf('app'), { description: `https://root:${password}@db.example.com` });
-  await describe('hunter2');
+  await setDescription('hunter2');
   await stack.run(['apply', '--yes'], 0);
   expect(await readFile(stack.ledgerFile, 'utf8')).toMatch(/https:\/\/\*\*\*@db\.example\.com/);
   expect(await readFile(stack.ledgerFile, 'utf8')).not.toContain('hunter2');
   await drift(0);
-  await describe('hunter3');
+  await setDescription('hunter3');
   const { unmanaged } = await drift(3);
   expect(unmanaged?.resources).toMatchObject([{ fields: [{ path: '/description' }] }]);
   expect(JSON.stringify(unmanaged)).not.toContain('hunter');
 });
 
-it('A private key in an undeclared text is kept by no ledger either', async () => {
+it('The ledger stores no private key of an undeclared text', async () => {
   const { bench, stack, drift } = await openApp();
   const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA1\n-----END RSA PRIVATE KEY-----';
-  const describe = async (text: string) =>
+  const setDescription = async (text: string) =>
     bench.byHand.update(await bench.idOf('app'), { description: text });
-  await describe(`the key: ${key}`);
+  await setDescription(`the key: ${key}`);
   await stack.run(['apply', '--yes'], 0);
   expect(await readFile(stack.ledgerFile, 'utf8')).toMatch(/the key: \*\*\*/);
   expect(await readFile(stack.ledgerFile, 'utf8')).not.toContain('MIIE');
   await drift(0);
-  await describe(`the key: ${key.replace('A1', 'A2')}`);
+  await setDescription(`the key: ${key.replace('A1', 'A2')}`);
   expect(JSON.stringify((await drift(3)).unmanaged)).not.toContain('MIIE');
 });
 
-it('A ledger that has not seen such fields says so', async () => {
+it('drift --unmanaged says for how many resources the ledger has no undeclared values', async () => {
   const { stack, bench } = await openApp();
   await bench.byHand.update(await bench.idOf('app'), { description: 'by hand' });
   const stored = JSON.parse(await readFile(stack.ledgerFile, 'utf8'));

@@ -25,17 +25,20 @@ describe('init against a service', () => {
     ['neutral', [], 'no answer has the header "tfp-api-version"'],
     ['hcp-terraform', [{ name: 'app' }], 'a workspace has "terraform-version"'],
     ['hcp-terraform', [], 'its answers have the header "tfp-api-version"'],
-  ] as const)('in the dialect %s writes it, with the workspaces %j', async (dialect, workspaces, sign) => {
-    const { bench, init, stackText, plan } = await openFor(dialect, workspaces);
-    const { code, out } = await init('--yes');
-    expect({ code, out }).toEqual({
-      code: 0,
-      out: expect.stringContaining(`The target has "dialect: ${dialect}": ${sign}.`),
-    });
-    expect(stackText()).toContain(`dialect: ${dialect}\n`);
-    expect(bench.wire.writes()).toEqual([]);
-    expect(await plan()).toMatchObject({ code: 0, err: '' });
-  });
+  ] as const)(
+    'in the dialect %s writes that dialect into the stack, with the workspaces %j',
+    async (dialect, workspaces, sign) => {
+      const { bench, init, stackText, plan } = await openFor(dialect, workspaces);
+      const { code, out } = await init('--yes');
+      expect({ code, out }).toEqual({
+        code: 0,
+        out: expect.stringContaining(`The target has "dialect: ${dialect}": ${sign}.`),
+      });
+      expect(stackText()).toContain(`dialect: ${dialect}\n`);
+      expect(bench.wire.writes()).toEqual([]);
+      expect(await plan()).toMatchObject({ code: 0, err: '' });
+    },
+  );
 
   it.each([
     ['neutral', 'hcp-terraform'],
@@ -53,7 +56,7 @@ describe('init against a service', () => {
     [[], 'hcp-terraform', 'the usual dialect of workspaces'],
     [['--dialect', 'neutral'], 'neutral', 'as "--dialect" says'],
   ] as const)(
-    'that is not asked keeps the flag or the default, and says so: %j',
+    'with --no-connect keeps the dialect of the flag or the default, and says so: %j',
     async (args, dialect, why) => {
       const { bench, init, stackText } = await openFor('neutral', [{ name: 'app' }]);
       const { out } = await init('--no-connect', ...args);
@@ -65,7 +68,7 @@ describe('init against a service', () => {
     },
   );
 
-  it('that refuses the token keeps the default, and writes the files', async () => {
+  it('that refuses the token keeps the default dialect, and writes the files', async () => {
     const { bench, init, stackText } = await openFor('neutral', [{ name: 'app' }]);
     bench.wire.add({ method: 'GET', path: /\//, times: 99, fault: { answer: 401, body: {} } });
     const { out } = await init();

@@ -1,4 +1,4 @@
-/** What `trueup init` writes: a stack that works at once, all files or none, and nothing over a file that is there. */
+/** What `trueup init` writes: a stack that works at once, all files or none, and never over an existing file. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -26,23 +26,26 @@ const stackOf = (directory: string) =>
 /** A stack of a real service, without a request to it. */
 const real = ['--url', 'https://tfe.example.com', '--organization', 'acme', '--no-connect'];
 
-describe('with the embedded service', () => {
+describe('init with the embedded service', () => {
   it.each([
     ['workspaces', [], 'Workspace'],
     ['cluster-auth', ['--service', 'cluster-auth'], 'ClusterAuthRole'],
-  ])('a stack of %s validates, plans and applies at once, without an account', async (_, args, kind) => {
-    const cwd = temporaryFolder();
-    expect(await init(cwd, '--embedded', ...args)).toMatchObject({ code: 0 });
-    expect(await trueup(['validate'], { cwd })).toMatchObject({ code: 0, err: '' });
-    const planned = await trueup(['plan', '--exit-code'], { cwd });
-    expect(planned.code, planned.out + planned.err).toBe(2);
-    expect(planned.out).toContain(`+ create  ${kind}/`);
-    const applied = await trueup(['apply', '--yes'], { cwd });
-    expect(applied.code, applied.out + applied.err).toBe(0);
-    expect(await trueup(['plan', '--exit-code'], { cwd })).toMatchObject({ code: 0 });
-  });
+  ])(
+    'makes a stack of %s that validates, plans and applies at once, without an account',
+    async (_, args, kind) => {
+      const cwd = temporaryFolder();
+      expect(await init(cwd, '--embedded', ...args)).toMatchObject({ code: 0 });
+      expect(await trueup(['validate'], { cwd })).toMatchObject({ code: 0, err: '' });
+      const planned = await trueup(['plan', '--exit-code'], { cwd });
+      expect(planned.code, planned.out + planned.err).toBe(2);
+      expect(planned.out).toContain(`+ create  ${kind}/`);
+      const applied = await trueup(['apply', '--yes'], { cwd });
+      expect(applied.code, applied.out + applied.err).toBe(0);
+      expect(await trueup(['plan', '--exit-code'], { cwd })).toMatchObject({ code: 0 });
+    },
+  );
 
-  it('a stack goes into a directory that does not exist yet, and is named after it', async () => {
+  it('creates a missing directory for the stack, and names the stack after it', async () => {
     const cwd = temporaryFolder();
     expect(await init(cwd, 'stacks/Pay_Ments', '--embedded')).toMatchObject({ code: 0 });
     expect(stackOf(join(cwd, 'stacks/Pay_Ments')).metadata.name).toBe('pay-ments');
@@ -50,8 +53,8 @@ describe('with the embedded service', () => {
   });
 });
 
-describe('for a real service', () => {
-  it('the stack is valid, names the variable of the token, and declares nothing that nobody asked for', async () => {
+describe('init for a real service', () => {
+  it('writes a valid stack that names the variable of the token and declares no resources', async () => {
     const cwd = temporaryFolder();
     expect(await init(cwd, ...real, '--name', 'platform')).toMatchObject({ code: 0, err: '' });
     const files = textsIn(cwd);
@@ -72,7 +75,7 @@ describe('for a real service', () => {
     expect({ code, out: JSON.parse(out).diagnostics ?? [] }).toEqual({ code: 0, out: [] });
   });
 
-  it('the manifest in the page about manifests is valid', async () => {
+  it('writes a README with a valid example of a manifest', async () => {
     for (const [args, field] of [
       [real, 'Workspace.tags'],
       [
@@ -101,7 +104,7 @@ describe('for a real service', () => {
     }
   });
 
-  it('the files have the form of "trueup fmt"', async () => {
+  it('writes files in the format of "trueup fmt"', async () => {
     const vault = ['--url', 'https://v.example', '--mount', 'a', '--dialect', 'vault', '--owns', 'a-*'];
     const more = ['--namespace', 'n', '--ca-cert', 'ca.pem', '--no-connect', '--ci', 'github'];
     for (const args of [real, [...vault, ...more], ['--embedded']]) {
@@ -115,7 +118,7 @@ describe('for a real service', () => {
     ['without a flag', []],
     ['with the flag', ['--owns', '*']],
     ['beside other patterns', ['--owns', 'pay-*', '--owns', '*']],
-  ])('a stack that owns all names says so: %s', async (_, owns) => {
+  ])('writes "owns" into the stack also if it owns all names: %s', async (_, owns) => {
     const cwd = temporaryFolder();
     const mount = [
       '--url',
@@ -131,7 +134,7 @@ describe('for a real service', () => {
     expect(await trueup(['validate'], { cwd })).toMatchObject({ code: 0, err: '' });
   });
 
-  it('odd values are written as they are', async () => {
+  it('quotes special values, so that they are read as given', async () => {
     const cwd = temporaryFolder();
     const args = [
       '--url',
@@ -167,7 +170,7 @@ describe('for a real service', () => {
   });
 });
 
-describe('a file that exists', () => {
+describe('A file that exists before init', () => {
   it.each([
     ['trueup.yaml', []],
     ['manifests/README.md', []],
@@ -187,14 +190,14 @@ describe('a file that exists', () => {
     expect(err).toContain('"manifests/README.md", ".gitlab-ci.yml" exist already and are kept');
   });
 
-  it('counts as a link that leads nowhere, too', async () => {
+  it('can be a broken link, which is kept as well', async () => {
     const cwd = temporaryFolder();
     symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'trueup.yaml'));
     expect(await init(cwd, ...real)).toMatchObject({ code: 1 });
     expect(existsSync(join(cwd, 'elsewhere'))).toBe(false);
   });
 
-  it('called .gitignore keeps its lines and mode, and gets those that it lacks', async () => {
+  it('called .gitignore keeps its lines, and gets the lines that it lacks', async () => {
     const cwd = temporaryFolder({ '.gitignore': 'dist\n.trueup\n# the end' });
     const { code, out } = await init(cwd, ...real, '--ci', 'github');
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('2 lines added') });
@@ -220,7 +223,7 @@ describe('a file that exists', () => {
     ['a folder', (path: string) => mkdirSync(path), 'is not a regular file'],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path]), 'is not a regular file'],
     ['UTF-16', (path: string) => writeFileSync(path, 'dist', 'utf16le'), 'is not a text that git reads'],
-  ])('called .gitignore is refused as %s, and nothing is written', async (_, make, why) => {
+  ])('called .gitignore is refused if it is %s, and nothing is written', async (_, make, why) => {
     const cwd = temporaryFolder();
     make(join(cwd, '.gitignore'));
     const { code, err } = await init(cwd, ...real);
@@ -229,16 +232,19 @@ describe('a file that exists', () => {
     expect(readdirSync(cwd)).toEqual(['.gitignore']);
   });
 
-  it.each(['manifests', '.gitignore'])('is not reached over a link of the repository: %s', async (name) => {
-    const elsewhere = temporaryFolder({ '.gitignore': 'theirs\n' });
-    const cwd = temporaryFolder();
-    symlinkSync(name === 'manifests' ? elsewhere : join(elsewhere, '.gitignore'), join(cwd, name));
-    const { code, err } = await init(cwd, ...real);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('leads over a symbolic link') });
-    expect(textsIn(elsewhere)).toEqual({ '.gitignore': 'theirs\n' });
-  });
+  it.each(['manifests', '.gitignore'])(
+    'is not written through a symbolic link of the repository: %s',
+    async (name) => {
+      const elsewhere = temporaryFolder({ '.gitignore': 'theirs\n' });
+      const cwd = temporaryFolder();
+      symlinkSync(name === 'manifests' ? elsewhere : join(elsewhere, '.gitignore'), join(cwd, name));
+      const { code, err } = await init(cwd, ...real);
+      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('leads over a symbolic link') });
+      expect(textsIn(elsewhere)).toEqual({ '.gitignore': 'theirs\n' });
+    },
+  );
 
-  it('is not reached over a link in a folder whose name begins with two dots', async () => {
+  it('is not written through a symbolic link in a folder whose name begins with two dots', async () => {
     const elsewhere = temporaryFolder();
     const cwd = temporaryFolder();
     await mkdir(join(cwd, '.git'));
@@ -257,14 +263,14 @@ describe('a file that exists', () => {
     expect(existsSync(join(cwd, '..x/trueup.yaml'))).toBe(false);
   });
 
-  it('in the way of a folder leaves nothing behind', async () => {
+  it('at the path of a folder stops init, which writes nothing', async () => {
     const cwd = temporaryFolder({ manifests: 'a file' });
     expect(await init(cwd, ...real)).toMatchObject({ code: 1 });
     expect(textsIn(cwd)).toEqual({ manifests: 'a file' });
   });
 });
 
-it('a file that a flag names is one of the working directory', async () => {
+it('init resolves the path of a flag against the working directory', async () => {
   const cwd = temporaryFolder({ 'secrets/token': 'x', 'ca.pem': 'x' });
   const files = ['--token-file', 'secrets/token', '--ca-cert', './ca.pem'];
   const { out } = await init(cwd, 'stacks/pay', ...real, ...files);
@@ -287,7 +293,7 @@ it.each([
   expect(err.includes('the token is sent without encryption')).toBe(warns);
 });
 
-it('a dry run prints every file, and writes none', async () => {
+it('init --dry-run prints every file, and writes none', async () => {
   const cwd = temporaryFolder();
   const { code, out } = await init(cwd, ...real, '--ci', 'gitlab', '--dry-run');
   expect({ code, files: textsIn(cwd) }).toEqual({ code: 0, files: {} });
@@ -307,9 +313,9 @@ const ofCi = {
   gitlab: { '.gitlab-ci.yml': 'examples/ci/gitlab/.gitlab-ci.yml' },
 } as const;
 
-describe('the files for a CI', () => {
+describe('The CI files of init', () => {
   it.each(['github', 'gitlab'] as const)(
-    'of %s are the examples, with the token of the stack',
+    'for %s are the examples, with the token variable of the stack',
     async (ci) => {
       const cwd = temporaryFolder();
       const { out } = await init(cwd, ...real, '--token-env', 'ACME_READER', '--ci', ci);
@@ -327,7 +333,7 @@ describe('the files for a CI', () => {
     },
   );
 
-  it.each(['github', 'gitlab'] as const)('of %s name no variable for a token that is in none', async (ci) => {
+  it.each(['github', 'gitlab'] as const)('for %s name no variable if the token is not in one', async (ci) => {
     for (const args of [['--embedded'], [...real, '--token-file', 'token']]) {
       const cwd = temporaryFolder({ token: 'x' });
       expect(await init(cwd, ...args, '--ci', ci)).toMatchObject({ code: 0 });
@@ -339,7 +345,7 @@ describe('the files for a CI', () => {
     }
   });
 
-  it('lie at the root of the repository, and serve its next stack as well', async () => {
+  it('are at the root of the repository, and serve its next stack as well', async () => {
     const cwd = temporaryFolder({
       '.git/config': '[remote "origin"]\n\turl = https://github.com/acme/infra.git\n',
     });
@@ -366,16 +372,13 @@ describe('the files for a CI', () => {
     ['https://github.com/acme/infra.git', 'github', 'git'],
     ['git@gitlab.example.com:acme/infra.git', 'gitlab', 'git'],
     ['https://git.example.com/acme/infra.git', 'none', 'local'],
-  ])(
-    'follows the remote %s where no flag says otherwise: %s, and a ledger in %s',
-    async (url, ci, ledger) => {
-      const cwd = temporaryFolder({ '.git/config': `[remote "origin"]\n\turl = ${url}\n` });
-      await init(cwd, ...real);
-      const names = Object.keys(textsIn(cwd)).join(' ');
-      expect(
-        names.includes('workflows/trueup.yml') ? 'github' : names.includes('gitlab') ? 'gitlab' : 'none',
-      ).toBe(ci);
-      expect(stackOf(cwd).spec.ledger).toBe(ledger);
-    },
-  );
+  ])('follow the remote %s by default: %s, and a ledger in %s', async (url, ci, ledger) => {
+    const cwd = temporaryFolder({ '.git/config': `[remote "origin"]\n\turl = ${url}\n` });
+    await init(cwd, ...real);
+    const names = Object.keys(textsIn(cwd)).join(' ');
+    expect(
+      names.includes('workflows/trueup.yml') ? 'github' : names.includes('gitlab') ? 'gitlab' : 'none',
+    ).toBe(ci);
+    expect(stackOf(cwd).spec.ledger).toBe(ledger);
+  });
 });

@@ -1,4 +1,4 @@
-/** `trueup init` on a terminal: it asks what no flag and no variable says, and writes nothing until all is answered. */
+/** `trueup init` on a terminal: it asks for values that no flag or variable sets, and writes nothing before the last answer. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,17 +25,17 @@ function answering(
   });
 }
 
-const first3 = [
+const firstAnswers = [
   [/What does the stack manage\?/, '1\r'],
   [/Address of the service\?/, '\r'],
   [/Use the token in TFE_TOKEN to read from http:\S+\? \[y\/N\]/, 'y\r'],
 ] as const;
 
-describe('the questions', () => {
-  it('lead to a stack, by numbers and by Enter, with an export at the end', async () => {
+describe('The questions of init', () => {
+  it('can be answered by numbers and by Enter, and end with an export', async () => {
     const first = await openFirstStack();
     const { code, screen } = await answering(first, first.workspacesEnv, [
-      ...first3,
+      ...firstAnswers,
       [/Name of the organization\?[\s\S]*1\) acme[\s\S]*2\) beta/, 'bata\r'],
       [/no organization of this name; did you mean "beta"\?[\s\S]*Name of the organization\?/, '1\r'],
       [/Name of the stack\? \(Enter: payments\)/, 'Not A Name\r'],
@@ -59,14 +59,14 @@ describe('the questions', () => {
     expect(first.written()).toEqual([]);
   });
 
-  it('are few for a trial', async () => {
+  it('are few for the embedded service', async () => {
     const first = await openFirstStack();
     const { code } = await answering(first, {}, [[/What does the stack manage\?/, 'embedded\r']]);
     expect(code).toBe(0);
     expect(Object.keys(textsIn(first.directory))).toContain('manifests/example.yaml');
   });
 
-  it('are about the product, the mount and the names of a secrets service', async () => {
+  it('ask for the product, the mount and the role names of a secrets service', async () => {
     const first = await openFirstStack();
     const { code, screen } = await answering(first, first.mountEnv, [
       [/What does the stack manage\?/, '2\r'],
@@ -132,7 +132,7 @@ describe('the questions', () => {
     ['--dry-run', ['--token-env', 'TFE_TOKEN']],
     ['--dry-run', ['--token-file', 'token']],
   ])(
-    'send nothing with %s and %j: the name of the organization is asked for without choices',
+    'send no request with %s and %j, so the organization is asked for without choices',
     async (flag, token) => {
       const first = await openFirstStack();
       writeFileSync(join(first.directory, 'token'), secrets.API_TOKEN);
@@ -160,7 +160,7 @@ describe('the questions', () => {
     },
   );
 
-  it('are not asked with --yes, but for what has no default', async () => {
+  it('are not asked with --yes, except for values without a default', async () => {
     const first = await openFirstStack();
     const { code } = await answering(
       first,
@@ -173,10 +173,10 @@ describe('the questions', () => {
   });
 });
 
-it('a token that is refused is not sent, and the files are written', async () => {
+it('init does not send a token that the user declines to use, and writes the files', async () => {
   const first = await openFirstStack();
   const { code, screen } = await answering(first, first.workspacesEnv, [
-    ...first3.slice(0, 2),
+    ...firstAnswers.slice(0, 2),
     [/Use the token in TFE_TOKEN/, '\r'],
     [/Name of the organization\?/, 'acme\r'],
     [/Name of the stack\?/, '\r'],
@@ -191,14 +191,14 @@ it('a token that is refused is not sent, and the files are written', async () =>
   expect(first.wire.seen).toEqual([]);
 });
 
-describe('no answer', () => {
+describe('An interrupted init', () => {
   it.each([
     ['Ctrl-C at the first question', [[/What does the stack manage\?/, ctrlC]]],
     ['Ctrl-D at the first question', [[/What does the stack manage\?/, ctrlD]]],
-    ['Ctrl-C at the token', [...first3.slice(0, 2), [/Use the token/, ctrlC]]],
+    ['Ctrl-C at the token', [...firstAnswers.slice(0, 2), [/Use the token/, ctrlC]]],
     [
       'Ctrl-C at the last question',
-      [...first3, [/organization\?/, '1\r'], [/stack\? \(/, '\r'], [/Which CI/, ctrlC]],
+      [...firstAnswers, [/organization\?/, '1\r'], [/stack\? \(/, '\r'], [/Which CI/, ctrlC]],
     ],
   ] as const)('writes nothing: %s', async (_, answers) => {
     const first = await openFirstStack();
@@ -207,12 +207,12 @@ describe('no answer', () => {
     expect(textsIn(first.directory)).toEqual({});
   });
 
-  it('to the offer of an export leaves the files that were written', async () => {
+  it('keeps the written files if it is interrupted at the offer of an export', async () => {
     const first = await openFirstStack();
     const { code, screen } = await answering(
       first,
       first.workspacesEnv,
-      [...first3.slice(1), [/Write manifests for 1 resource/, ctrlC]],
+      [...firstAnswers.slice(1), [/Write manifests for 1 resource/, ctrlC]],
       ['--organization', 'acme', '--name', 'platform', '--ci', 'none'],
     );
     expect({ code, screen }).toEqual({
@@ -226,7 +226,7 @@ describe('no answer', () => {
     ]);
   });
 
-  it('because the terminal was closed writes nothing', async () => {
+  it('writes nothing if the terminal is closed', async () => {
     const first = await openFirstStack();
     await onTerminal(['init'], { cwd: first.directory, env: first.workspacesEnv }, async (person) => {
       await person.sees(/What does the stack manage\?/);

@@ -1,4 +1,4 @@
-/** Tokens that `trueup init` finds: used for their own address, by agreement, and never shown or written. */
+/** Tokens that `trueup init` finds: used only for their own address, with consent, and never shown or written. */
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
@@ -10,8 +10,8 @@ import { openFirstStack, textsIn } from '../../support/cli/first-stack.ts';
 import { listenForTest } from '../../support/rig/listen.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** A service that writes down what it is sent, and answers with this. */
-async function openStranger(status: number, headers: Record<string, string> = {}) {
+/** A foreign server that records its requests, and answers with this status and headers. */
+async function openForeignServer(status: number, headers: Record<string, string> = {}) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
     seen.push(JSON.stringify([request.url, request.headers]));
@@ -23,8 +23,8 @@ async function openStranger(status: number, headers: Record<string, string> = {}
 const stored = (credentials: object) =>
   temporaryFolder({ '.terraform.d/credentials.tfrc.json': JSON.stringify({ credentials }) });
 
-describe('a token that is found', () => {
-  it('is used with --yes: init shows what the organization has, whose it is, and what the token may do', async () => {
+describe('A token that init finds', () => {
+  it('is used with --yes to show the workspaces, their owners and the rights of the token', async () => {
     const first = await openFirstStack();
     const { code, out, err } = await first.init(['--organization', 'acme', '--yes'], first.workspacesEnv);
     expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('error') });
@@ -35,7 +35,7 @@ describe('a token that is found', () => {
     expect(out + err + JSON.stringify(textsIn(first.directory))).not.toContain(secrets.API_TOKEN);
   });
 
-  it('refuses an organization that the token does not see, before a file is written', async () => {
+  it('makes init refuse an organization that it does not see, before a file is written', async () => {
     const first = await openFirstStack();
     for (const [name, hint] of [
       ['bata', 'did you mean "beta"?'],
@@ -48,7 +48,7 @@ describe('a token that is found', () => {
     }
   });
 
-  it('takes the organization as it is given where the organizations cannot be listed', async () => {
+  it('lets init keep the given organization if organizations cannot be listed', async () => {
     const first = await openFirstStack();
     const refused = { answer: 403, body: {} };
     first.wire.add({ method: 'GET', path: /\/organizations(\?|$)/, times: 99, fault: refused });
@@ -57,7 +57,7 @@ describe('a token that is found', () => {
     expect(Object.keys(textsIn(first.directory))).toContain('trueup.yaml');
   });
 
-  it('that may only read is described so', async () => {
+  it('that may only read is reported as such', async () => {
     const first = await openFirstStack();
     const env = { ...first.workspacesEnv, TFE_TOKEN: secrets.READ_API_TOKEN };
     const { code, out } = await first.init(['--organization', 'acme', '--yes'], env);
@@ -67,7 +67,7 @@ describe('a token that is found', () => {
     });
   });
 
-  it('of a secrets service shows its mounts, its roles, and the rights on the names of the stack', async () => {
+  it('of a secrets service shows its mounts and roles, and the rights to the names of the stack', async () => {
     const first = await openFirstStack();
     const { code, out, err } = await first.init(['--owns', 'pay-*', '--yes'], first.mountEnv);
     expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('error') });
@@ -87,8 +87,12 @@ describe('a token that is found', () => {
   it.each([
     ['without --yes', ['--organization', 'acme'], 1],
     ['with --no-connect', ['--organization', 'acme', '--no-connect'], 0],
-    ['in the named variable', ['--organization', 'acme', '--no-connect', '--token-env', 'TFE_TOKEN'], 0],
-    ['by a dry run', ['--organization', 'acme', '--dry-run', '--yes'], 0],
+    [
+      'with --no-connect and a named variable',
+      ['--organization', 'acme', '--no-connect', '--token-env', 'TFE_TOKEN'],
+      0,
+    ],
+    ['with --dry-run', ['--organization', 'acme', '--dry-run', '--yes'], 0],
   ])('is not sent %s', async (_, args, expected) => {
     const first = await openFirstStack();
     const { code, err } = await first.init(args, first.workspacesEnv);
@@ -98,10 +102,10 @@ describe('a token that is found', () => {
     expect(Object.keys(textsIn(first.directory))).toHaveLength(args.includes('--no-connect') ? 3 : 0);
   });
 
-  it('is not sent to another address, whose stack names another variable', async () => {
-    const stranger = await openStranger(200);
+  it('is not sent to another address, for which the stack names another variable', async () => {
+    const foreign = await openForeignServer(200);
     const first = await openFirstStack();
-    for (const url of [stranger.url, stranger.url.replace('127.0.0.1', 'LOCALHOST')]) {
+    for (const url of [foreign.url, foreign.url.replace('127.0.0.1', 'LOCALHOST')]) {
       const { code, out } = await first.init(
         [url.slice(7, 11), '--url', url, '--organization', 'acme', '--yes'],
         first.workspacesEnv,
@@ -111,7 +115,7 @@ describe('a token that is found', () => {
         out: expect.stringContaining('the token in "TFE_TOKEN" is not used: it belongs to'),
       });
     }
-    expect(stranger.seen).toEqual([]);
+    expect(foreign.seen).toEqual([]);
     const texts = Object.values(textsIn(first.directory)).join('');
     expect(texts).not.toContain('TFE_TOKEN');
     expect(texts).toMatch(/token: \{ env: TOKEN_127_0_0_1_\d+ \}/);
@@ -119,14 +123,14 @@ describe('a token that is found', () => {
   });
 
   it('is not sent after a redirect', async () => {
-    const stranger = await openStranger(200);
-    const redirecting = await openStranger(302, { location: `${stranger.url}/api/v2/organizations` });
+    const foreign = await openForeignServer(200);
+    const redirecting = await openForeignServer(302, { location: `${foreign.url}/api/v2/organizations` });
     const env = { TFE_ADDRESS: redirecting.url, TFE_TOKEN: secrets.API_TOKEN };
     const first = await openFirstStack();
     const { code, err } = await first.init(['--organization', 'acme', '--yes'], env);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('it redirects to') });
     expect(redirecting.seen.length).toBeGreaterThan(0);
-    expect(stranger.seen).toEqual([]);
+    expect(foreign.seen).toEqual([]);
   });
 
   it.each([
@@ -177,7 +181,7 @@ describe('a token that is found', () => {
   );
 });
 
-describe('a token in a place of another program', () => {
+describe('A token of another program', () => {
   it.each([
     [
       'the file of credentials',
@@ -201,10 +205,10 @@ describe('a token in a place of another program', () => {
     expect(shown.trim()).toBe(secrets.API_TOKEN);
   });
 
-  it('is used in place of the variable that the stack names, in this run only', async () => {
+  it('is not used for a service without TLS', async () => {
     const first = await openFirstStack();
     const host = new URL(first.wire.url).host;
-    // The file names hosts that speak TLS, and this service does not.
+    // The credentials file is for hosts with TLS, and this service has none.
     const env = { HOME: stored({ [host]: { token: secrets.API_TOKEN } }) };
     const args = ['--url', first.wire.url, '--organization', 'acme', '--yes'];
     const { code, out } = await first.init(args, env);
@@ -212,7 +216,7 @@ describe('a token in a place of another program', () => {
     expect(first.wire.seen).toEqual([]);
   });
 
-  it('that belongs to the service is found in a file beside its address', async () => {
+  it('in ~/.vault-token is found for a secrets service', async () => {
     const first = await openFirstStack();
     const HOME = temporaryFolder({ '.vault-token': secrets.SERVICE_TOKEN });
     const { code, out } = await first.init(['--yes'], { HOME, VAULT_ADDR: first.wire.url });
@@ -223,7 +227,7 @@ describe('a token in a place of another program', () => {
     expect(out).toContain('config: root');
   });
 
-  it('that no program has is asked for by a line that neither shows nor stores it', async () => {
+  it('that is missing is asked for by a line that neither shows nor stores it', async () => {
     const first = await openFirstStack();
     const { code, out } = await first.init(['--url', first.wire.url, '--organization', 'acme']);
     expect({ code, out }).toEqual({
@@ -243,14 +247,14 @@ describe('a token in a place of another program', () => {
       { TFE_TOKEN: secrets.API_TOKEN },
       'with "--no-connect", only files',
     ],
-  ])('leads to a sentence about why nothing was sent: %s', async (_, args, env, why) => {
+  ])('that is not used is reported with the reason: %s', async (_, args, env, why) => {
     const first = await openFirstStack();
     const { code, out } = await first.init([...acme, ...args], env);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining(`service: ${why}`) });
     expect(out).toMatch(/Next\n(?: {2}read .*\n)? {2}trueup doctor .*\n {2}trueup export /);
   });
 
-  it('has no say in the scheme of an address: init says which one it takes', async () => {
+  it('does not decide the scheme of an address: init adds https, and says so', async () => {
     const first = await openFirstStack();
     const address = new URL(first.wire.url).host;
     const { code, err } = await first.init(['--url', address, '--organization', 'acme', '--no-connect']);
@@ -264,8 +268,8 @@ describe('a token in a place of another program', () => {
 
 const acme = ['--url', 'https://tfe.example.com', '--organization', 'acme'];
 
-describe('off a terminal, a missing answer is an error that names its flag', () => {
-  it('and names "--embedded", which "--service" does not take', async () => {
+describe('Without a terminal, a missing answer is an error that names its flag', () => {
+  it('and names "--embedded" as the other choice', async () => {
     const { err } = await trueup(['init'], { cwd: temporaryFolder() });
     expect(err).toContain('pass "--service" (workspaces, cluster-auth, or pass "--embedded")');
   });
@@ -296,7 +300,7 @@ describe('off a terminal, a missing answer is an error that names its flag', () 
     [[...acme, '--token-env', 'AbC1def2GHI3jkl4MNO5pqr6'], '--token-env: '],
     [[...acme, '--token-file', 'hvs.CAESIJ0123456789abcdefABCDEF'], '--token-file: '],
     [[...acme, '--token-file', 'a', '--token-env', 'A'], 'and not both'],
-  ])('an answer that is not valid is an error, too: %j', async (args, why) => {
+  ])('and an invalid answer is an error, too: %j', async (args, why) => {
     const first = await openFirstStack();
     const { code, out, err } = await first.init(args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -306,7 +310,7 @@ describe('off a terminal, a missing answer is an error that names its flag', () 
   });
 });
 
-describe('after the files were written', () => {
+describe('After init has written the files', () => {
   it.each([
     [
       'a token that is refused',
@@ -314,7 +318,7 @@ describe('after the files were written', () => {
       /not everything was read: .* answered 401/,
     ],
     ['a service that is down', { TFE_ADDRESS: 'http://127.0.0.1:1' }, /nothing listens at "127.0.0.1:1"/],
-  ])('%s is an error, and they stay', async (_, env, why) => {
+  ])('%s is an error, and the files stay', async (_, env, why) => {
     const first = await openFirstStack();
     const { code, out, err } = await first.init(['--organization', 'acme', '--yes'], {
       ...first.workspacesEnv,
@@ -333,7 +337,7 @@ describe('after the files were written', () => {
     expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/Next\n +trueup doctor/) });
   });
 
-  it('--export writes manifests for what has no owner, which a plan adopts unchanged', async () => {
+  it('--export writes manifests for resources without an owner, which a plan adopts unchanged', async () => {
     const first = await openFirstStack();
     const { code, err } = await first.init(
       ['--organization', 'acme', '--yes', '--export'],
@@ -352,7 +356,7 @@ describe('after the files were written', () => {
     expect(first.written()).toEqual([]);
   });
 
-  it('the JSON has all of it, as its schema says', async () => {
+  it('the JSON output has all results, and fits its schema', async () => {
     const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(initSchema);
     const first = await openFirstStack();
     const args = ['--organization', 'acme', '--yes', '--format', 'json'];

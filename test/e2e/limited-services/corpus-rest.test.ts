@@ -1,6 +1,6 @@
 /**
- * The rest of corpus.test.ts, and a service that lacks all parts: each case ends in an empty second plan, or, where it needs what is
- * lacking, in the sentence that says so.
+ * The rest of corpus.test.ts, and a service that lacks all parts: the second plan of each case is empty, or, if the case needs a
+ * missing part, the report says so.
  */
 import { describe, it } from 'vitest';
 import { expectEveryCase } from '../../support/corpus-as-one-stack.ts';
@@ -9,7 +9,7 @@ import { type Lack, lacks } from '../../support/simulation/limited-service.ts';
 const services: readonly (readonly Lack[])[] = [...lacks.slice(6).map((lack) => [lack]), lacks];
 
 describe.each(services.map((missing) => [missing]))('On a service that lacks %j', (missing) => {
-  it('every case is done, and then nothing is left to do, or it says what it cannot do without', async () => {
+  it('each case is applied and leaves nothing to plan, or the report names the missing part', async () => {
     await expectEveryCase({ missing });
   }, 600_000);
 });

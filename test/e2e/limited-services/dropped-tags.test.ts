@@ -1,6 +1,6 @@
 /**
- * A service that answers for tag bindings and drops those that are written: nothing but an ownership tag that is seen proves that
- * ownership tags are kept.
+ * A service that answers requests for tag bindings, and drops those that are written. Only an ownership tag that is read back proves
+ * that the service keeps ownership tags.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
@@ -20,40 +20,37 @@ const droppingWithoutFilter: Warden = (request, pass) =>
 
 const creates = (written: readonly string[]) => written.filter((one) => one.startsWith('POST'));
 
-describe('A service that drops ownership tags without a word', () => {
+describe('A service that silently drops ownership tags', () => {
   it.each([
-    ['where somebody has a workspace', droppingTags, true],
+    ['with a workspace of somebody else', droppingTags, true],
     ['in an empty organization', droppingTags, false],
     ['without an include and a filter', droppingWithoutFilter, false],
-  ])(
-    '%s is found out by the first create, and no other apply creates anything',
-    async (_, warden, isUsed) => {
-      const bench = await openBench();
-      bench.wire.guardBy(warden);
-      const stack = await bench.checkout();
-      if (isUsed) await bench.byHand.create({ name: 'somebody-elses' });
-      await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
-      const { out } = await stack.run(['apply', '--yes'], 6);
-      expect(out.replace(/\s+/g, ' ')).toContain(
-        'set "ownership: ledger" for the target, remove declared tags',
-      );
-      expect(creates(bench.written())).toHaveLength(1);
-      const again = await stack.run(['apply', '--yes'], 7);
-      expect(again.out).toContain('fix: set "ownership: ledger" for the target');
-      expect(creates(bench.written())).toHaveLength(1);
-      const ledger = await stack.become({ workspaces: { ownership: 'ledger' } });
-      await ledger.run(['apply', '--yes'], 0);
-      await ledger.run(['plan', '--exit-code'], 0);
-      expect(creates(bench.written())).toHaveLength(3);
-    },
-  );
+  ])('%s is detected by the first create, and the next apply creates nothing', async (_, warden, isUsed) => {
+    const bench = await openBench();
+    bench.wire.guardBy(warden);
+    const stack = await bench.checkout();
+    if (isUsed) await bench.byHand.create({ name: 'somebody-elses' });
+    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'set "ownership: ledger" for the target, remove declared tags',
+    );
+    expect(creates(bench.written())).toHaveLength(1);
+    const again = await stack.run(['apply', '--yes'], 7);
+    expect(again.out).toContain('fix: set "ownership: ledger" for the target');
+    expect(creates(bench.written())).toHaveLength(1);
+    const ledger = await stack.become({ workspaces: { ownership: 'ledger' } });
+    await ledger.run(['apply', '--yes'], 0);
+    await ledger.run(['plan', '--exit-code'], 0);
+    expect(creates(bench.written())).toHaveLength(3);
+  });
 
   it.each([
     ['neutral', { tags: { env: 'prod' } }],
     ['hcp-terraform', {}],
     ['hcp-terraform', { remoteStateConsumers: ['base'] }],
   ])(
-    'in %s is found out by the first adoption, and what is not owned is not written: %j',
+    'in %s is detected by the first adoption, and workspaces without the tag are not written: %j',
     async (dialect, more) => {
       const bench = await openBench({ dialects: [dialect] });
       bench.wire.guardBy(droppingTags);
@@ -67,7 +64,7 @@ describe('A service that drops ownership tags without a word', () => {
     },
   );
 
-  it('is not what a refused create shows: the others go on', async () => {
+  it('is not assumed after a refused create: the others are created', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     bench.wire.add({

@@ -1,6 +1,6 @@
 /**
- * An empty organization shows nothing of what its service keeps: the first create is read back, and shows it for the
- * others.
+ * An empty organization does not show what its service keeps, so the first create is read back before the others
+ * are sent.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
@@ -13,7 +13,7 @@ const creates = (written: readonly string[]) =>
   written.filter((one) => one === 'POST /api/v2/organizations/acme/workspaces');
 
 describe('An empty organization of a service without remote state consumers', () => {
-  it('shows it with the first create: nothing more is created, and the way out is reported', async () => {
+  it('shows this after the first create: no more are sent, and the report says what to do', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('consumers'));
     const stack = await bench.checkout();
@@ -37,7 +37,7 @@ describe('An empty organization of a service without remote state consumers', ()
     expect(creates(bench.written())).toHaveLength(3);
   });
 
-  it('is not asked where no consumers are declared', async () => {
+  it('is not checked if no consumers are declared', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('consumers'));
     const stack = await bench.checkout();
@@ -46,11 +46,11 @@ describe('An empty organization of a service without remote state consumers', ()
   });
 });
 
-describe('An empty organization that the ledger owns, of a service that drops tags', () => {
+describe('An empty organization with "ownership: ledger", of a service that drops tags', () => {
   it.each([
-    ['without a word', droppingTags],
+    ['silently', droppingTags],
     ['because it has none', lacking('tag-bindings')],
-  ])('shows it with the first create that has tags, %s: no other with tags is sent', async (_, warden) => {
+  ])('shows this after the first create with tags, %s, and no other with tags is sent', async (_, warden) => {
     const bench = await openBench();
     bench.wire.guardBy(warden);
     const stack = await bench.checkout({ workspaces: byLedger });
@@ -72,8 +72,8 @@ describe('An empty organization that the ledger owns, of a service that drops ta
   });
 });
 
-describe('An empty organization of a service that has it all', () => {
-  it('is asked once for each thing that is declared, and everything is made', async () => {
+describe('An empty organization of a service that lacks nothing', () => {
+  it('gets all declared resources in one apply', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: byLedger });
     await stack.declare(

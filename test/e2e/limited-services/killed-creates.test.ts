@@ -1,6 +1,6 @@
 /**
- * An apply that is killed after its first create, where the ledger owns: the entry that the create was begun and the creator mark
- * say that the workspace is ours.
+ * An apply with `ownership: ledger` that is killed after its first create: the ledger entry of the started create and the creator mark
+ * show that the workspace is ours.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
@@ -8,8 +8,8 @@ import { workspace } from '../../support/cli/documents.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 import { lacking } from '../../support/simulation/limited-service.ts';
 
-describe('What a killed apply has created on a service without tag bindings', () => {
-  /** The service has created "app", and the apply was killed before it heard of it. */
+describe('A workspace that a killed apply created on a service without tag bindings', () => {
+  /** The service has created "app", and the apply was killed before it got the answer. */
   async function killed() {
     const bench = await openBench();
     const limited = lacking('tag-bindings');
@@ -36,7 +36,7 @@ describe('What a killed apply has created on a service without tag bindings', ()
     return { bench, stack, again: () => startTrueup(job, at).ended };
   }
 
-  it('is ours by its creator mark, so the same job goes on with what is left', async () => {
+  it('is ours by its creator mark, so the same job can apply the rest', async () => {
     const { bench, stack, again } = await killed();
     const { guards } = await stack.plan();
     expect(guards.filter(({ effect }) => effect === 'blocks')).toEqual([]);
@@ -48,7 +48,7 @@ describe('What a killed apply has created on a service without tag bindings', ()
     expect(await bench.idsOf('app')).toEqual([]);
   });
 
-  it('is not ours any more once somebody else has made it again', async () => {
+  it('is not ours any more after somebody else created it again', async () => {
     const { bench, again } = await killed();
     await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/other' });

@@ -1,5 +1,5 @@
 /**
- * Services that lack parts of the API: what is lacking is told once, at the beginning, and nothing is written that the
+ * Services that lack parts of the API: the report says once, at the beginning, what is lacking, and nothing is written that the
  * service would drop.
  */
 import { describe, expect, it } from 'vitest';
@@ -22,18 +22,18 @@ async function openLimited(missing: readonly Lack[], target: object = {}) {
 const byLedger = { ownership: 'ledger' };
 
 describe('A service without tag bindings', () => {
-  it('is refused before the first create, with the way out, where a workspace shows it', async () => {
+  it('is refused before the first create, with a fix, if a workspace shows it', async () => {
     const { bench, stack } = await openLimited(['tag-bindings']);
     await bench.byHand.create({ name: 'somebody-elses' });
     await stack.declare(workspace('app'), workspace('web'));
     const { err, out } = await stack.run(['apply', '--yes'], 7);
-    const told = (out + err).replace(/\s+/g, ' ');
-    expect(told.split('the service has no tag bindings').length, 'once').toBe(2);
-    expect(told).toContain('fix: set "ownership: ledger" for the target');
+    const output = (out + err).replace(/\s+/g, ' ');
+    expect(output.split('the service has no tag bindings').length, 'once').toBe(2);
+    expect(output).toContain('fix: set "ownership: ledger" for the target');
     expect(bench.written()).toEqual([]);
   });
 
-  it('in an empty organization is found out by the first create, and nothing more is created', async () => {
+  it('in an empty organization is detected by the first create, and nothing more is created', async () => {
     const { bench, stack } = await openLimited(['tag-bindings']);
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
     const { out } = await stack.run(['apply', '--yes'], 6);
@@ -47,7 +47,7 @@ describe('A service without tag bindings', () => {
     await again.run(['plan', '--exit-code'], 0);
   });
 
-  it('is managed by the ledger: what it made is changed and deleted, and the report says what is lacking', async () => {
+  it('can be managed by the ledger: own workspaces are updated and deleted, and the report says what is lacking', async () => {
     const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
@@ -62,7 +62,7 @@ describe('A service without tag bindings', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('has every adoption asked, and what was adopted is only ever released', async () => {
+  it('needs an acknowledgement for each adoption, and adopted workspaces are only released', async () => {
     const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await bench.byHand.create({ name: 'app' });
     await stack.declare(workspace('app', { description: 'ours' }));
@@ -82,7 +82,7 @@ describe('A service without tag bindings', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('keeps what it made once somebody took its creator mark off', async () => {
+  it('keeps a workspace whose creator mark somebody removed', async () => {
     const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await stack.declare(workspace('app'), workspace('web', { sourceName: 'nobody' }));
     await stack.run(['apply', '--yes'], 0);
@@ -92,7 +92,7 @@ describe('A service without tag bindings', () => {
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('cannot have tags declared, and says so where they stand', async () => {
+  it('makes a plan with declared tags fail, with their line', async () => {
     const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await bench.byHand.create({ name: 'somebody-elses' });
     await stack.declare(workspace('app', { tags: { env: 'prod' } }));
@@ -102,7 +102,7 @@ describe('A service without tag bindings', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('is one that a second stack cannot report: it has to adopt, and is asked', async () => {
+  it('makes a second stack refuse a workspace that another one created, until it is adopted', async () => {
     const { bench, stack } = await openLimited(['tag-bindings'], byLedger);
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
@@ -114,7 +114,7 @@ describe('A service without tag bindings', () => {
 });
 
 describe('A service that ignores the filter by tags', () => {
-  it('is not believed: what others made is neither owned nor read', async () => {
+  it('does not make this stack own or read workspaces of others', async () => {
     const { bench, stack } = await openLimited(['tag-filter']);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await bench.byHand.create({ name });
     await stack.declare(workspace('app'));
@@ -127,7 +127,7 @@ describe('A service that ignores the filter by tags', () => {
 });
 
 describe('A service that refuses the filter by tags', () => {
-  it('has no filter: the report says so, and what is no longer declared is deleted anyway', async () => {
+  it('is treated as one without the filter: the report says so, and undeclared workspaces are deleted anyway', async () => {
     const { bench, stack } = await openLimited([]);
     const includeless = lacking('included-tags');
     const refused = {
@@ -147,7 +147,7 @@ describe('A service that refuses the filter by tags', () => {
 });
 
 describe('A service without remote state consumers', () => {
-  it('is no reason not to delete: the plan says what nobody can report', async () => {
+  it('does not prevent deletes: the plan says that the readers of the state are unknown', async () => {
     const { bench, stack } = await openLimited(['consumers']);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
@@ -157,7 +157,7 @@ describe('A service without remote state consumers', () => {
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
-  it('is an error only where consumers are declared, and nothing is shared because of it', async () => {
+  it('is an error only if consumers are declared, and nothing is shared because of it', async () => {
     const { bench, stack } = await openLimited(['consumers']);
     await stack.begin(workspace('app'), workspace('web'));
     await stack.declare(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
@@ -169,7 +169,7 @@ describe('A service without remote state consumers', () => {
     });
   });
 
-  it('is found out before the sharing of all is switched off for it', async () => {
+  it('is detected before sharing with all workspaces is switched off', async () => {
     const { bench, stack } = await openLimited(['consumers']);
     const names = ['app', 'web', 'zoo'];
     for (const name of names) await bench.byHand.create({ name, 'global-remote-state': true });
@@ -182,7 +182,7 @@ describe('A service without remote state consumers', () => {
 });
 
 describe('A service without a safe delete', () => {
-  it('keeps what is no longer declared, until the target says "deletes: plain"', async () => {
+  it('keeps workspaces that are no longer declared, until the target sets "deletes: plain"', async () => {
     const { bench, stack } = await openLimited(['safe-delete']);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
@@ -197,7 +197,7 @@ describe('A service without a safe delete', () => {
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
-  it('never loses a workspace that got resources after the plan', async () => {
+  it('keeps a workspace that got resources after the plan', async () => {
     const { bench, stack } = await openLimited(['safe-delete'], { deletes: 'plain' });
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
@@ -219,7 +219,7 @@ describe('A service without a safe delete', () => {
 });
 
 describe('A service that never says that an execution mode is a workspace’s own', () => {
-  it('is taken at its word about the mode itself, with a note, and nothing is sent again', async () => {
+  it('is trusted about the mode itself, with a note, and nothing is sent again', async () => {
     const { bench, stack } = await openLimited(['own-mode', 'pool-relationship']);
     const spec = { executionMode: 'agent', agentPoolId: 'apool-build' };
     await stack.begin(workspace('app', spec), workspace('web', { executionMode: 'local' }));
@@ -238,7 +238,7 @@ describe('A service that never says that an execution mode is a workspace’s ow
 describe('A service without projects, automatic destruction and assessments', () => {
   const spec = { autoDestroyAt: '2031-01-01T00:00:00Z', assessmentsEnabled: true, projectId: 'prj-1' };
 
-  it('has them listed as lacking, and every plan warns where they are declared', async () => {
+  it('has them listed as lacking, and each plan warns if they are declared', async () => {
     const { bench, stack } = await openLimited(['hosted-fields']);
     await bench.byHand.create({ name: 'of-others' });
     bench.wire.guardBy(async (request, pass) => {
@@ -272,7 +272,7 @@ describe('A service without projects, automatic destruction and assessments', ()
 });
 
 describe('A service without projects', () => {
-  it('schedules no destroy by one: a declared project is a warning, and trips no guard', async () => {
+  it('does not schedule destroys by a project: a declared project is a warning, and no guard fires', async () => {
     const { bench, stack } = await openLimited(['hosted-fields', 'projects']);
     await bench.byHand.create({ name: 'of-others' });
     await stack.declare(workspace('app', { projectId: 'prj-1' }));
@@ -283,7 +283,7 @@ describe('A service without projects', () => {
     ]);
   });
 
-  it('is not known by a list that nobody may read: in an empty organization the guard fires', async () => {
+  it('is not detected in an empty organization, where the guard fires', async () => {
     const { stack } = await openLimited(['hosted-fields', 'projects']);
     await stack.declare(workspace('app', { projectId: 'prj-1' }));
     expect((await stack.plan()).guards.map(({ id }) => id)).toEqual(['scheduled-destroy']);
@@ -291,7 +291,7 @@ describe('A service without projects', () => {
 });
 
 describe('A service that shows neither who holds a lock nor why', () => {
-  it('has our lock removed once it is no longer declared, and nobody else’s', async () => {
+  it('has our lock removed when it is no longer declared, and keeps locks of others', async () => {
     const { bench, stack } = await openLimited(['lock-facts']);
     await stack.begin(workspace('app', { lock: { reason: 'frozen' } }), workspace('web'));
     await bench.byHand.post(`/workspaces/${await bench.idOf('web')}/actions/lock`, { reason: 'by hand' });
@@ -322,7 +322,7 @@ describe('A service that keeps upper and lower case of flat tags apart', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is no other than one that keeps them in lower case, where nothing in upper case is live', async () => {
+  it('is treated like one that keeps them in lower case, if no live tag has upper case', async () => {
     const { stack } = await openLimited([]);
     await stack.begin(workspace('app', { tagNames: ['B', 'keep'] }));
     await stack.run(['plan', '--exit-code'], 0);
@@ -332,14 +332,14 @@ describe('A service that keeps upper and lower case of flat tags apart', () => {
   });
 });
 
-describe('Lists that are null, plain 404s, small pages and no rates', () => {
+describe('Null lists, plain 404 answers, small pages and missing rate headers', () => {
   it.each([
     [['full-lists']],
     [['error-documents']],
     [['page-size']],
     [['rate-headers']],
     [['full-lists', 'error-documents', 'page-size', 'rate-headers', 'pool-relationship']],
-  ] as const)('hinder nothing: %j', async (missing) => {
+  ] as const)('do not change the result of an apply: %j', async (missing) => {
     const { bench, stack } = await openLimited(missing);
     for (const name of ['a', 'b', 'c', 'd', 'e']) await bench.byHand.create({ name });
     await stack.declare(

@@ -1,6 +1,6 @@
 /**
- * A service that does not answer for parts that it had: nothing is forgotten because of it, for what was granted may still
- * stand behind it.
+ * A service that stops answering for parts that it had. trueup keeps their records, because the granted access may still
+ * be there.
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ import { lacking } from '../../support/simulation/limited-service.ts';
 const notFound = { answer: 404, body: { errors: [{ status: '404', title: 'not found' }] } };
 const consumersOf = (id: string) => new RegExp(`/workspaces/${id}/relationships/remote-state-consumers`);
 
-describe('Consumers that the service does not answer', () => {
-  it('stay recorded where this stack added them, and are taken back once they are seen again', async () => {
+describe('Remote state consumers that the service stops returning', () => {
+  it('stay recorded if this stack added them, and are removed when they are seen again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
@@ -30,7 +30,7 @@ describe('Consumers that the service does not answer', () => {
     expect(resources).toEqual([]);
   });
 
-  it('are reported by who may still read, with the way out where they never come back', async () => {
+  it('are reported as workspaces that may still read, with a fix if they never come back', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(
@@ -52,7 +52,7 @@ describe('Consumers that the service does not answer', () => {
     expect(await bench.idsOf('db')).toEqual([]);
   });
 
-  it('of one workspace are no lack of the service: nothing is deleted that somebody may read', async () => {
+  it('of one workspace do not mean that the service lacks them: the workspace is not deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('db'), workspace('web'));
@@ -64,7 +64,7 @@ describe('Consumers that the service does not answer', () => {
     expect(await bench.idsOf('db')).toHaveLength(1);
   });
 
-  it('of the only workspace are asked for twice', async () => {
+  it('of the only workspace are requested twice', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'x' }));
@@ -75,8 +75,8 @@ describe('Consumers that the service does not answer', () => {
   });
 });
 
-describe('Tags that the service does not answer any more, by ledger', () => {
-  it('stay recorded, and are taken back once they are seen again', async () => {
+describe('Tags that the service stops returning, with "ownership: ledger"', () => {
+  it('stay recorded, and are removed when they are seen again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
     await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('web'));

@@ -1,5 +1,5 @@
 /**
- * A service that calls every execution mode inherited: a mode that differs from the default of its project or organization
+ * A service that reports every execution mode as inherited: a mode that differs from the default of its project or organization
  * is the workspace's own, and a reset that the service ignores is a failure.
  */
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const pools = [
   { name: 'private', id: 'apool-private' },
 ];
 
-async function openUntold(
+async function openService(
   more: readonly Lack[] = [],
   organization: Partial<BenchOptions['organization']> = {},
 ) {
@@ -23,9 +23,9 @@ async function openUntold(
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 
-describe('On a service that calls every execution mode inherited', () => {
-  it('a mode that somebody set against "executionMode: null" is drift, and is reset', async () => {
-    const { bench, stack } = await openUntold();
+describe('On a service that reports every execution mode as inherited', () => {
+  it('a mode that somebody set is drift from "executionMode: null", and is reset', async () => {
+    const { bench, stack } = await openService();
     await stack.begin(workspace('app', { executionMode: null }));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     const drifted = (await stack.run(['drift'], 3)).out;
@@ -43,8 +43,8 @@ describe('On a service that calls every execution mode inherited', () => {
     });
   });
 
-  it('a mode that no manifest mentions is drift, too, once somebody changed it', async () => {
-    const { bench, stack } = await openUntold();
+  it('an undeclared mode that somebody changed is reported by drift --unmanaged', async () => {
+    const { bench, stack } = await openService();
     await stack.begin(workspace('app'), workspace('web'));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     expect(oneLine((await stack.run(['drift', '--unmanaged'], 3)).out)).toMatch(
@@ -56,7 +56,7 @@ describe('On a service that calls every execution mode inherited', () => {
     ['dropped', {}],
     ['null', { executionMode: null }],
   ])('a reset (%s) that the service ignores is a failure, and planned again', async (_, spec) => {
-    const { bench, stack } = await openUntold(['mode-resets']);
+    const { bench, stack } = await openService(['mode-resets']);
     await stack.begin(workspace('app', { executionMode: 'local', autoApply: true }));
     await stack.declare(workspace('app', { ...spec, autoApply: true }));
     const { out } = await stack.run(['apply', '--yes'], 6);
@@ -70,8 +70,8 @@ describe('On a service that calls every execution mode inherited', () => {
     expect(changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual(['/executionMode']);
   });
 
-  it('where the defaults cannot be read, the report says that it is unknown whose the mode is, and a reset still has to be seen', async () => {
-    const { stack } = await openUntold(['mode-resets', 'projects']);
+  it('without readable defaults the plan says that it is unknown if the mode is inherited, and verifies a reset', async () => {
+    const { stack } = await openService(['mode-resets', 'projects']);
     await stack.begin(workspace('app', { executionMode: 'local' }));
     await stack.declare(workspace('app', { executionMode: null }));
     const planned = oneLine((await stack.run(['plan'], 0)).out);
@@ -86,7 +86,7 @@ describe('On a service that calls every execution mode inherited', () => {
   it.each([[[]], [['projects']]] as const)(
     'an export writes the mode and the agent pool, so that a recreated workspace keeps its agents: %j',
     async (more) => {
-      const { bench, stack } = await openUntold(more);
+      const { bench, stack } = await openService(more);
       await bench.byHand.create({ name: 'app', 'execution-mode': 'agent', 'agent-pool-id': 'apool-private' });
       const { out } = await stack.run(['export', '--out', '-'], 0);
       expect(out).toContain('executionMode: agent');
@@ -97,8 +97,8 @@ describe('On a service that calls every execution mode inherited', () => {
     },
   );
 
-  it('another agent pool than the default one is the workspace’s own', async () => {
-    const { bench, stack } = await openUntold([], {
+  it('an agent pool that differs from the default is the workspace’s own', async () => {
+    const { bench, stack } = await openService([], {
       'default-execution-mode': 'agent',
       'default-agent-pool': 'build',
     });
@@ -110,7 +110,7 @@ describe('On a service that calls every execution mode inherited', () => {
 
   it('the defaults of several projects, pools included, are read in one list', async () => {
     const agents = { 'default-execution-mode': 'agent', 'default-agent-pool': 'build' } as const;
-    const { bench, stack } = await openUntold([], {
+    const { bench, stack } = await openService([], {
       projects: [
         { name: 'agents', id: 'prj-agents', ...agents },
         { name: 'local', id: 'prj-local', 'default-execution-mode': 'local' },
@@ -142,7 +142,7 @@ describe('On a service that calls every execution mode inherited', () => {
   });
 
   it('an accepted mode is written into the manifest, with its pool', async () => {
-    const { bench, stack } = await openUntold();
+    const { bench, stack } = await openService();
     await stack.begin(workspace('app', { executionMode: null, autoApply: true }));
     await bench.byHand.update(await bench.idOf('app'), {
       'execution-mode': 'agent',
@@ -153,8 +153,8 @@ describe('On a service that calls every execution mode inherited', () => {
   });
 });
 
-describe('On a service that says whose a mode is', () => {
-  it('a reset to a default that is the same mode is no failure', async () => {
+describe('On a service that reports whether a mode is inherited', () => {
+  it('a reset to a default that is the same mode succeeds', async () => {
     const bench = await openBench({ organization: { 'default-execution-mode': 'local' } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { executionMode: 'local' }));

@@ -1,6 +1,6 @@
 /**
- * `ownership: ledger`: the ledger's record is the ownership tag, also where the service shows an older one, and nothing but the
- * record says that a workspace is ours.
+ * `ownership: ledger`: the ledger's record replaces the ownership tag, even if the service shows an older tag. Only the record
+ * says that a workspace is ours.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { lacking } from '../../support/simulation/limited-service.ts';
 const byLedger = { ownership: 'ledger' };
 
 describe('An ownership tag that the service still shows', () => {
-  const withShownClaims = async (...documents: readonly object[]) => {
+  const withShownTags = async (...documents: readonly object[]) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('web'));
@@ -23,8 +23,8 @@ describe('An ownership tag that the service still shows', () => {
     return { bench, stack: ledger };
   };
 
-  it('follows what the manifest says of protection and removal', async () => {
-    const { bench, stack } = await withShownClaims(workspace('web', {}, { protect: true }));
+  it('is updated with the protection and removal settings of the manifest', async () => {
+    const { bench, stack } = await withShownTags(workspace('web', {}, { protect: true }));
     expect(await bench.tagsOf('web')).toEqual({ 'trueup-stack': 'payments:protect' });
     await stack.declare(workspace('app'));
     expect((await stack.run(['apply', '--yes'], 0)).out).toContain('protected: it is kept');
@@ -32,7 +32,7 @@ describe('An ownership tag that the service still shows', () => {
     expect((await stack.run(['plan'], 9)).out).toContain('is protected');
   });
 
-  it('does not outweigh a record that protects', async () => {
+  it('does not override a record that protects', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
@@ -54,9 +54,9 @@ describe('An ownership tag that the service still shows', () => {
   });
 
   it.each(['safe', 'force'] as const)(
-    'keeps what another stack has taken over from a %s removal request',
+    'of another stack keeps a workspace from a %s removal request',
     async (remove) => {
-      const { bench, stack } = await withShownClaims(workspace('web'));
+      const { bench, stack } = await withShownTags(workspace('web'));
       await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}/tag-bindings`, {
         data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'other' } }],
       });
@@ -69,8 +69,8 @@ describe('An ownership tag that the service still shows', () => {
     },
   );
 
-  it('goes with a release', async () => {
-    const { bench, stack } = await withShownClaims(workspace('web', {}, { onRemove: 'release' }));
+  it('is removed with a release', async () => {
+    const { bench, stack } = await withShownTags(workspace('web', {}, { onRemove: 'release' }));
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.tagsOf('web')).toEqual({});
@@ -78,14 +78,14 @@ describe('An ownership tag that the service still shows', () => {
   });
 });
 
-describe('A creator mark of ours on a service without tag bindings', () => {
+describe('Our creator mark on a service without tag bindings', () => {
   const openLimited = async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     return { bench, stack: await bench.checkout({ workspaces: byLedger }) };
   };
 
-  it('does not take back what was released, and another stack has adopted', async () => {
+  it('does not prove ownership of a released workspace that another stack adopted', async () => {
     const { bench, stack } = await openLimited();
     await stack.begin(workspace('app', {}, { onRemove: 'release' }), workspace('k'));
     await stack.begin(workspace('k'));
@@ -98,7 +98,7 @@ describe('A creator mark of ours on a service without tag bindings', () => {
     expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('of other');
   });
 
-  it('makes nothing deletable without the ledger: what was taken back is released', async () => {
+  it('does not allow a delete without a record from before: the workspace is released', async () => {
     const { bench, stack } = await openLimited();
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/payments' });
     await stack.declare(workspace('app'), workspace('k'));
@@ -111,8 +111,8 @@ describe('A creator mark of ours on a service without tag bindings', () => {
   });
 });
 
-describe('What this stack created and its ledger does not know, on a service without tag bindings', () => {
-  const forgotten = async () => {
+describe('Workspaces that this stack created but its ledger lost, on a service without tag bindings', () => {
+  const openForgotten = async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
@@ -121,14 +121,14 @@ describe('What this stack created and its ledger does not know, on a service wit
     await stack.declare(workspace('app'));
     return { bench, stack };
   };
-  const told = 'this stack created "web", "zoo", but its ledger has no record: left alone';
+  const note = 'this stack created "web", "zoo", but its ledger has no record: left alone';
 
-  it('is reported in one note, and left alone', async () => {
-    const { bench, stack } = await forgotten();
+  it('are reported in one note, and left alone', async () => {
+    const { bench, stack } = await openForgotten();
     await bench.byHand.create({ name: 'of-others', 'source-name': 'trueup/other' });
     await stack.insist();
     const { out } = await stack.run(['plan', '--exit-code'], 0);
-    expect(out.replace(/\s+/g, ' ').split(told).length, 'once').toBe(2);
+    expect(out.replace(/\s+/g, ' ').split(note).length, 'once').toBe(2);
     expect(out).not.toContain('of-others');
     expect(await bench.idsOf('web')).toHaveLength(1);
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
@@ -136,10 +136,10 @@ describe('What this stack created and its ledger does not know, on a service wit
     expect((await stack.run(['plan', '--exit-code'], 0)).out).not.toContain('once created');
   });
 
-  it('is reported when the ledger is rebuilt', async () => {
-    const { stack } = await forgotten();
+  it('are reported when the ledger is rebuilt', async () => {
+    const { stack } = await openForgotten();
     const { out } = await stack.run(['recover', '--yes'], 0);
-    expect(out.replace(/\s+/g, ' ')).toContain(told);
+    expect(out.replace(/\s+/g, ' ')).toContain(note);
   });
 });
 
@@ -189,8 +189,8 @@ describe('After a lost ledger, on a service without tag bindings', () => {
   });
 });
 
-describe('A part on a service without tag bindings', () => {
-  it('is adopted only once somebody was asked', async () => {
+describe('A child on a service without tag bindings', () => {
+  it('is adopted only after the guard is acknowledged', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
@@ -209,10 +209,10 @@ describe('A part on a service without tag bindings', () => {
   });
 });
 
-describe('What another stack created, on a service without tag bindings', () => {
+describe('A workspace that another stack created, on a service without tag bindings', () => {
   const mark = 'stack "other" created it';
 
-  it('is named by the guard, the plan as JSON and text, and the export', async () => {
+  it('has its creator named by the guard, the plan as JSON and text, and the export', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
@@ -237,7 +237,7 @@ describe('What another stack created, on a service without tag bindings', () => 
     expect((await stack.run(['plan'], 9)).out).toContain(mark);
   });
 
-  it('is not named by a text that can be no name of a stack', async () => {
+  it('has no creator named if its creator mark cannot be the name of a stack', async () => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/x" is yours' });
@@ -250,9 +250,9 @@ describe('What another stack created, on a service without tag bindings', () => 
 
 describe('A create that lost a race on a service without tag bindings', () => {
   it.each([
-    ['somebody else made with the same source name', 'terraform', { sourceName: 'terraform' }],
-    ['a stack of the same name in another repository made', 'trueup/payments', {}],
-  ])('does not make ours what %s', async (_who, sourceName, declared) => {
+    ['somebody else created with the same source name', 'terraform', { sourceName: 'terraform' }],
+    ['a stack of the same name in another repository created', 'trueup/payments', {}],
+  ])('does not make a workspace ours that %s', async (_who, sourceName, declared) => {
     const bench = await openBench();
     bench.wire.guardBy(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
@@ -283,7 +283,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
   };
   const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 
-  it('is kept and noted once it is no longer declared', async () => {
+  it('is kept and reported when it is no longer declared', async () => {
     const { bench, stack } = await changedByAnother();
     await stack.declare(workspace('app'), workspace('zoo'));
     const { out } = await stack.run(['apply', '--yes'], 0);
@@ -296,7 +296,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(bench.written()).toEqual([]);
   });
 
-  it('is kept also where a later apply of this stack had nothing to do', async () => {
+  it('is kept also if a later apply of this stack had nothing to do', async () => {
     const { bench, stack } = await changedByAnother();
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app'), workspace('zoo'));
@@ -304,7 +304,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('is kept where a field that this stack declared was changed', async () => {
+  it('is kept if a field that this stack declared was changed', async () => {
     const { bench, stack } = await changedByAnother({ fileTriggersEnabled: true });
     await stack.declare(workspace('app'), workspace('zoo'));
     expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain(
@@ -313,7 +313,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('is kept from a safe removal request, and a forced one waits for the guard', async () => {
+  it('is kept from a safe removal request, and a forced one needs an acknowledged guard', async () => {
     const { bench, stack } = await changedByAnother();
     await stack.declare(workspace('app'), workspace('zoo'), removalRequest('Workspace', 'web', 'safe'));
     expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain('changed since this stack');
@@ -326,7 +326,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
-  it('is not deleted where the change comes between the plan and its apply', async () => {
+  it('is not deleted if the change comes between the plan and its apply', async () => {
     const { bench, stack } = await changedByAnother({});
     await stack.declare(workspace('app'), workspace('zoo'));
     const { digest } = await stack.plan();
@@ -340,7 +340,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
   it.each([
     ['tags', { tags: { team: 'other' } }],
     ['tags', { tags: {} }],
-  ])('is kept where only its %s were changed, on a service that has them', async (named, change) => {
+  ])('is kept if only its %s were changed, on a service that has them', async (named, change) => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: byLedger });
     await stack.begin(workspace('app'), workspace('web', { tags: { team: 'ours' } }), workspace('zoo'));
@@ -352,7 +352,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('is kept where it was renamed', async () => {
+  it('is kept if it was renamed', async () => {
     const { bench, stack } = await changedByAnother({});
     await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}`, {
       data: { type: 'workspaces', attributes: { name: 'web-of-other' } },
@@ -362,7 +362,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(await bench.idsOf('web-of-other')).toHaveLength(1);
   });
 
-  it('is deleted where nothing was changed', async () => {
+  it('is deleted if nothing was changed', async () => {
     const { bench, stack } = await changedByAnother({});
     await stack.declare(workspace('app'), workspace('zoo'));
     await stack.run(['apply', '--yes'], 0);

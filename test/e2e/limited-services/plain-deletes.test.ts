@@ -1,6 +1,6 @@
 /**
- * Deletes on services without a safe delete, where the target says `deletes: plain`: nobody but the states themselves
- * tells what a workspace holds, and nobody guards it but the look just before.
+ * Deletes on services without a safe delete, if the target sets `deletes: plain`: only the states show what a workspace holds,
+ * and only the read just before the delete protects it.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
@@ -24,7 +24,7 @@ const counting =
   };
 
 /** A stack that no longer declares `web`, on a service that counts no resources. */
-async function dropsWeb(warden: Warden = counting(0)) {
+async function openWithoutWeb(warden: Warden = counting(0)) {
   const bench = await openBench();
   bench.wire.guardBy(warden);
   const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
@@ -33,30 +33,30 @@ async function dropsWeb(warden: Warden = counting(0)) {
   return { bench, stack, id: await bench.idOf('web') };
 }
 
-const said = (text: string) => text.replace(/\s+/g, ' ');
+const flat = (text: string) => text.replace(/\s+/g, ' ');
 
 describe('A workspace whose resources the service does not count', () => {
-  it('is kept while its current state holds some, and the plan says why', async () => {
-    const { bench, stack, id } = await dropsWeb();
+  it('is kept while its current state has resources, and the plan says why', async () => {
+    const { bench, stack, id } = await openWithoutWeb();
     await saveState(bench.byHand, id, { instances: 2 });
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(said(out)).toContain('to be deleted, but kept: its current state contains resources');
-    expect(said(out)).toContain('write a document for it with "metadata.remove: force"');
-    expect(said(out), 'the service would refuse nothing').not.toContain('refuse');
+    expect(flat(out)).toContain('to be deleted, but kept: its current state contains resources');
+    expect(flat(out)).toContain('write a document for it with "metadata.remove: force"');
+    expect(flat(out), 'the service would refuse nothing').not.toContain('refuse');
     expect(bench.written()).toEqual([]);
   });
 
-  it('is kept for a state that is not the current one', async () => {
-    const { bench, stack, id } = await dropsWeb();
+  it('is kept if its newest state has resources, although it is not the current one', async () => {
+    const { bench, stack, id } = await openWithoutWeb();
     await saveState(bench.byHand, id, { instances: 2, intermediate: true });
-    expect(said((await stack.run(['apply', '--yes'], 0)).out)).toContain(
+    expect(flat((await stack.run(['apply', '--yes'], 0)).out)).toContain(
       'its newest state contains resources',
     );
     expect(bench.written()).toEqual([]);
   });
 
-  it('is kept when the state comes between plan and delete', async () => {
-    const { bench, stack, id } = await dropsWeb();
+  it('is kept if the state is written between plan and delete', async () => {
+    const { bench, stack, id } = await openWithoutWeb();
     const count = counting(0);
     bench.wire.guardBy(async (request, pass) => {
       if (request.path.includes(`/workspaces/${id}?`)) await saveState(bench.byHand, id, { instances: 1 });
@@ -67,21 +67,21 @@ describe('A workspace whose resources the service does not count', () => {
   });
 
   it.each([
-    ['does not tell what it holds', (text: string) => text.replace('"resources":[]', '"resources":null')],
-    ['cannot be asked', () => 'no'],
-  ])('is kept where its state %s', async (_, change) => {
-    const tells: Warden = async (request, pass): Promise<Answer | undefined> => {
+    ['does not show what it holds', (text: string) => text.replace('"resources":[]', '"resources":null')],
+    ['cannot be read', () => 'no'],
+  ])('is kept if its state %s', async (_, change) => {
+    const changedStates: Warden = async (request, pass): Promise<Answer | undefined> => {
       const answer = await counting(0)(request, pass);
       const isState = /state-version/.test(request.path) && answer?.status === 200;
       return isState ? { ...answer, text: change(answer.text) } : answer;
     };
-    const { bench, stack, id } = await dropsWeb(tells);
+    const { bench, stack, id } = await openWithoutWeb(changedStates);
     await saveState(bench.byHand, id, { instances: 0 });
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual([]);
   });
 
-  it('is kept where the list of states is wrongly empty, and its document does not show the current one', async () => {
+  it('is kept if the list of states is wrongly empty, and its document does not show the current one', async () => {
     const empty: Warden = async (request, pass): Promise<Answer | undefined> => {
       const answer = await counting(0)(request, pass);
       if (answer?.status !== 200) return answer;
@@ -89,24 +89,24 @@ describe('A workspace whose resources the service does not count', () => {
         return { ...answer, text: answer.text.replaceAll('"current-state-version"', '"other"') };
       return { ...answer, text: '{"data":[],"meta":{"pagination":{"total-count":0,"total-pages":1}}}' };
     };
-    const { bench, stack, id } = await dropsWeb(empty);
+    const { bench, stack, id } = await openWithoutWeb(empty);
     await saveState(bench.byHand, id, { instances: 2 });
-    expect(said((await stack.run(['apply', '--yes'], 0)).out)).toContain(
+    expect(flat((await stack.run(['apply', '--yes'], 0)).out)).toContain(
       'its current state contains resources',
     );
     expect(bench.written()).toEqual([]);
   });
 
-  it('is deleted once its states hold nothing any more', async () => {
-    const { bench, stack, id } = await dropsWeb();
+  it('is deleted when its states hold nothing any more', async () => {
+    const { bench, stack, id } = await openWithoutWeb();
     await saveState(bench.byHand, id, { instances: 2 });
     await saveState(bench.byHand, id, { serial: 2, instances: 0 });
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
   });
 
-  it('is deleted by force only once somebody agreed to lose its state', async () => {
-    const { bench, stack, id } = await dropsWeb();
+  it('is deleted by force only if the loss of its state is acknowledged', async () => {
+    const { bench, stack, id } = await openWithoutWeb();
     await saveState(bench.byHand, id, { instances: 2 });
     await stack.declare(workspace('app'), removalRequest('Workspace', 'web', 'force'));
     expect((await stack.run(['apply', '--yes'], 5)).out).toContain('and it loses its state');
@@ -118,8 +118,8 @@ describe('A workspace whose resources the service does not count', () => {
   });
 });
 
-describe('A removal request with force where the target does not say "deletes: plain"', () => {
-  const asksForForce = async (target: object = {}) => {
+describe('A forced removal request without "deletes: plain" in the target', () => {
+  const openForced = async (target: object = {}) => {
     const bench = await openBench();
     bench.wire.guardBy(limited);
     const stack = await bench.checkout({ workspaces: target });
@@ -128,18 +128,18 @@ describe('A removal request with force where the target does not say "deletes: p
     return { bench, stack };
   };
 
-  it('deletes only once somebody agreed to that', async () => {
-    const { bench, stack } = await asksForForce();
+  it('deletes only after the guard is acknowledged', async () => {
+    const { bench, stack } = await openForced();
     const { out } = await stack.run(['apply', '--yes'], 5);
-    expect(said(out)).toMatch(/forced-delete.*the target does not set "deletes: plain"/);
+    expect(flat(out)).toMatch(/forced-delete.*the target does not set "deletes: plain"/);
     expect(bench.written()).toEqual([]);
     await stack.insist();
     expect(await bench.idsOf('web')).toEqual([]);
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is not approved by who approved it where the target allowed it', async () => {
-    const { bench, stack } = await asksForForce({ deletes: 'plain' });
+  it('is not covered by an approval from when the target allowed it', async () => {
+    const { bench, stack } = await openForced({ deletes: 'plain' });
     const { digest, guards } = await stack.plan();
     expect(guards).toEqual([]);
     const strict = await stack.become({ workspaces: {} });
@@ -147,8 +147,8 @@ describe('A removal request with force where the target does not say "deletes: p
     expect(bench.written()).toEqual([]);
   });
 
-  it('needs no right that such a service does not have', async () => {
-    const { stack } = await asksForForce();
+  it('does not require a right that such a service does not have', async () => {
+    const { stack } = await openForced();
     const { out } = await stack.run(['plan', '--calls'], 0);
     expect(out).toMatch(/DELETE .*\/workspaces\/ws-/);
     expect(out).not.toContain('can-force-delete');
@@ -169,16 +169,16 @@ describe('A plain delete', () => {
       }
       return counting(answered ? 4 : 0)(request, pass);
     };
-    const { bench, stack } = await dropsWeb(busy);
+    const { bench, stack } = await openWithoutWeb(busy);
     const { code } = await stack.tryRun(['apply', '--yes']);
     expect(code).not.toBe(0);
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
     expect(await bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('that waits for a moment goes on where nothing changed meanwhile', async () => {
+  it('is sent again after a wait if nothing has changed', async () => {
     let answered = false;
-    const { bench, stack } = await dropsWeb(async (request, pass) => {
+    const { bench, stack } = await openWithoutWeb(async (request, pass) => {
       if (request.method !== 'DELETE' || answered) return counting(0)(request, pass);
       answered = true;
       return { status: 429, headers: { 'retry-after': '1' }, text: '' };
@@ -187,7 +187,7 @@ describe('A plain delete', () => {
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
-  it('is read once more after our own lock was taken off', async () => {
+  it('reads the workspace again after our own lock was removed', async () => {
     const bench = await openBench();
     let unlocked = false;
     bench.wire.guardBy((request, pass) => {
@@ -209,7 +209,7 @@ describe('A plain delete', () => {
     expect(await bench.idsOf('db')).toEqual([]);
   });
 
-  it('is approved as such: what was approved was a safe one', async () => {
+  it('needs its own approval if a safe delete was approved', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
     await stack.begin(workspace('app'), workspace('web'));

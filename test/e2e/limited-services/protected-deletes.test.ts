@@ -1,4 +1,4 @@
-/** What protects a workspace from a delete is asked of that workspace: what others lack, or what a document says, proves nothing. */
+/** Protection from a delete is checked on the workspace itself: what others lack, or what a document shows, proves nothing. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -23,16 +23,16 @@ function withoutState(text: string): string {
   return JSON.stringify(body);
 }
 
-/** The workspace stays: the plan keeps it, or its delete is given up. */
-async function keeps(bench: Bench, stack: Checkout, name: string): Promise<string> {
+/** Expects that the workspace stays: the plan keeps it, or its delete is not sent. @returns the output */
+async function expectKept(bench: Bench, stack: Checkout, name: string): Promise<string> {
   await stack.declare(workspace('app'));
   const { out, err } = await stack.tryRun(['apply', '--yes']);
   expect(await bench.idsOf(name), out + err).toHaveLength(1);
   return (out + err).replaceAll(/\s+/g, ' ');
 }
 
-describe('A workspace is kept', () => {
-  it('that another stack owns, although tags of other workspaces are answered with 404', async () => {
+describe('A workspace', () => {
+  it('that another stack owns is kept, although tags of other workspaces are answered with 404', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'aa-0' }, { name: 'aa-1' }] } });
     const hidden = [await bench.idOf('aa-0'), await bench.idOf('aa-1')];
     const limited = lacking('tag-filter');
@@ -46,10 +46,10 @@ describe('A workspace is kept', () => {
     await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}/tag-bindings`, {
       data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'other' } }],
     });
-    expect(await keeps(bench, stack, 'web')).toContain('its ownership tag changed');
+    expect(await expectKept(bench, stack, 'web')).toContain('its ownership tag changed');
   });
 
-  it('that has consumers, although those of ten others are answered with 404', async () => {
+  it('that has consumers is kept, although those of eleven others are answered with 404', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'reader' }] } });
     const guards = { maxDeletes: 100, maxDeletePercent: 100 };
     const stack = await bench.checkout({ spec: { guards } });
@@ -64,10 +64,10 @@ describe('A workspace is kept', () => {
         ? missing
         : pass(),
     );
-    await keeps(bench, stack, 'd-11');
+    await expectKept(bench, stack, 'd-11');
   });
 
-  it('that has a state, although its document and the list of states show none', async () => {
+  it('that has a state is kept, although its document and the list of states show none', async () => {
     const bench = await openBench();
     const limited = lacking('safe-delete');
     bench.wire.guardBy(async (request, pass) => {
@@ -81,6 +81,6 @@ describe('A workspace is kept', () => {
     const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
     await stack.begin(workspace('app'), workspace('web'));
     await saveState(bench.byHand, await bench.idOf('web'), { instances: 2 });
-    expect(await keeps(bench, stack, 'web')).toContain('its current state contains resources');
+    expect(await expectKept(bench, stack, 'web')).toContain('its current state contains resources');
   });
 });

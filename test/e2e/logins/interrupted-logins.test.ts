@@ -1,5 +1,5 @@
-// A run that ends while its login is under way: at a real service that gives out tokens, as a real process. The login is on its way
-// to the service when the run is ended, and gets there afterwards.
+// A run that ends during its login, as a real process against a service that issues tokens. The login request is on its way when the
+// run ends, and arrives afterwards.
 import { describe, expect, it } from 'vitest';
 import { role } from '../../support/cli/documents.ts';
 import { type FaultyProxy, openFaultyProxy } from '../../support/cli/faulty-proxy.ts';
@@ -32,7 +32,7 @@ async function openScene(): Promise<Scene> {
   return { logins, wire, start: (args) => startTrueup(args, { cwd: directory }) };
 }
 
-/** The tokens of logins that are good now. */
+/** The tokens of logins that are valid now. */
 async function liveTokens({ logins }: Scene): Promise<string[]> {
   const { data } = await logins.send('GET', 'auth/token/accessors?list=true');
   const found: string[] = [];
@@ -46,7 +46,7 @@ async function liveTokens({ logins }: Scene): Promise<string[]> {
 const login = { method: 'POST', path: /\/login$/ };
 const roleCheck = ['role', 'check', 'app', '--jwt', 'ci.jwt', '--against', 'declared', '--try'];
 
-describe('a run that is interrupted while it logs in', () => {
+describe('A run that is interrupted while it logs in', () => {
   it.each<[NodeJS.Signals, readonly string[]]>([
     ['SIGINT', ['plan']],
     ['SIGTERM', ['apply', '--yes']],
@@ -66,7 +66,7 @@ describe('a run that is interrupted while it logs in', () => {
     expect(scene.wire.seen.at(-1)).toMatchObject({ path: '/v1/auth/token/revoke-self', status: 204 });
   });
 
-  it('says at once what it could not read when its time is over, and leaves no token behind', async () => {
+  it('says at its time limit what it could not read, and leaves no token behind', async () => {
     const scene = await openScene();
     const held = holding(login);
     scene.wire.add(held.rule);

@@ -1,4 +1,4 @@
-// The mount that a target logs in at becomes a part of a path: what would lead elsewhere is told where it stands, and never sent.
+// The mount of a login becomes part of a path. A mount that would lead elsewhere is refused with its line, and never sent.
 import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { role } from '../../support/cli/documents.ts';
@@ -12,7 +12,7 @@ it.each([
   ['team//cluster', elsewhere, 'write the name below "auth/"'],
   ['/x/', slashes, 'write "x"'],
   ['auth/cluster', slashes, 'write "cluster"'],
-])('A login at the mount %j is refused with its place and the way out', async (mount, message, fix) => {
+])('A login at the mount %j is refused with its line and a fix', async (mount, message, fix) => {
   const bench = await openBench();
   const login = { mount, role: 'ci', jwt: { file: 'ci.jwt' } };
   const stack = await bench.checkout({ clusterAuth: { token: { login } } });
@@ -32,7 +32,7 @@ it.each([
   expect(bench.wire.seen).toEqual([]);
 });
 
-it('A login may be at a mount with slashes inside', async () => {
+it('A login can use a mount with slashes inside its name', async () => {
   const bench = await openBench({ mounts: ['cluster', 'team/cluster'] });
   const login = { mount: 'team/cluster', role: 'ci', jwt: { file: 'ci.jwt' } };
   const stack = await bench.checkout({ clusterAuth: { token: { login } } });

@@ -19,7 +19,7 @@ const MANAGED = 'team/cluster';
 
 const at = (path: string) => `auth/${MANAGED}/${path}`;
 
-/** The policy of who manages all of the mount but, perhaps, its config. */
+/** The policy of a manager of the whole mount, with these rights to its config. */
 const manager = (config: readonly ('read' | 'update')[]) => [
   { path: at('config'), capabilities: config },
   { path: at('role'), capabilities: ['list'] as const },
@@ -29,7 +29,7 @@ const manager = (config: readonly ('read' | 'update')[]) => [
 interface Managed {
   readonly logins: Logins;
   readonly stack: StackFolder;
-  /** How many tokens there are: those of the seed alone when a run has left none. */
+  /** the number of tokens: only those of the seed, if a run has left none */
   tokens(): Promise<number>;
   live(path: string): Promise<Record<string, unknown>>;
 }
@@ -37,13 +37,13 @@ interface Managed {
 interface ManagedOptions {
   readonly dialect: DialectName;
   readonly tls?: boolean;
-  /** more of the role that is logged in with */
+  /** more fields of the role of the login */
   readonly ci?: object;
-  /** what it may do with the config that is managed */
+  /** the rights of that role to the managed config */
   readonly config?: readonly ('read' | 'update')[];
 }
 
-/** A service whose role `ci` gives the policy `manager`, and a stack whose only way in is the JWT in its folder. */
+/** A service whose role `ci` gives the policy `manager`, and a stack whose only credential is the JWT in its folder. */
 async function openManaged(options: ManagedOptions): Promise<Managed> {
   const { dialect, tls = false, ci = {}, config = ['read', 'update'] } = options;
   const policies = [{ name: 'manager', rules: manager(config) }];
@@ -73,7 +73,7 @@ async function openManaged(options: ManagedOptions): Promise<Managed> {
 
 const ways = DIALECTS.flatMap((dialect) => [false, true].map((tls) => ({ dialect, tls })));
 
-describe.each(ways)('a stack with a login at $dialect (TLS: $tls)', (way) => {
+describe.each(ways)('A stack with a login at $dialect (TLS: $tls)', (way) => {
   it('plans, applies, has nothing left to do, deletes, and leaves no token behind', async () => {
     const { logins, stack, tokens, live } = await openManaged(way);
     const before = await tokens();
@@ -96,8 +96,8 @@ describe.each(ways)('a stack with a login at $dialect (TLS: $tls)', (way) => {
   });
 });
 
-describe.each(DIALECTS)('the token of a login at %s', (dialect) => {
-  it('that may be used a few times is replaced as often as it takes', async () => {
+describe.each(DIALECTS)('The token of a login at %s', (dialect) => {
+  it('that has a limit of uses is replaced as often as needed', async () => {
     const { stack, tokens, logins } = await openManaged({ dialect, ci: { token_num_uses: 4 } });
     const before = await tokens();
     await stack.declare(clusterAuthConfig(), role('web'), role('jobs'));
@@ -107,7 +107,7 @@ describe.each(DIALECTS)('the token of a login at %s', (dialect) => {
     expect(await tokens()).toBe(before);
   });
 
-  it('may be a batch token, which nobody can revoke', async () => {
+  it('may be a batch token, which cannot be revoked', async () => {
     const { stack, logins } = await openManaged({ dialect, ci: { token_type: 'batch' } });
     await stack.declare(clusterAuthConfig(), role('web'));
     await stack.run(['apply', '--yes'], 0);
@@ -126,7 +126,7 @@ describe.each(DIALECTS)('the token of a login at %s', (dialect) => {
   });
 });
 
-it('a service with a certificate of another authority hears no JWT', async () => {
+it('No JWT is sent to a service with a certificate of another authority', async () => {
   const { stack, logins, tokens } = await openManaged({ dialect: 'neutral', tls: true });
   const before = await tokens();
   await stack.write('ca.pem', otherCaCert);

@@ -1,4 +1,4 @@
-// `trueup role check --try` at the embedded service, which asks a cluster about each login: what is foreseen is what happens,
+// `trueup role check --try` at the embedded service, which asks a cluster about each login: the prediction matches the login,
 // in each dialect.
 import { describe, expect, it } from 'vitest';
 import { role } from '../../support/cli/documents.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../support/server/cluster-auth/issuing-cluster.ts';
 import { DIALECTS, type Logins, ROOT, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
-interface Told {
+interface CheckReport {
   readonly succeeds: boolean;
   readonly checks: readonly { readonly name: string; readonly result: string; readonly message: string }[];
   readonly trial: { readonly granted: boolean; readonly why?: string; readonly unrevoked?: string };
@@ -29,7 +29,10 @@ async function openStack(logins: Logins, dialect: string): Promise<StackFolder> 
 }
 
 /** Checks the live role `app` with a JWT, and tries it. */
-async function check(stack: StackFolder, jwt: string): Promise<Told & { code: number; failed?: string }> {
+async function check(
+  stack: StackFolder,
+  jwt: string,
+): Promise<CheckReport & { code: number; failed?: string }> {
   await stack.write('app.jwt', jwt);
   const args = [
     'role',
@@ -45,13 +48,13 @@ async function check(stack: StackFolder, jwt: string): Promise<Told & { code: nu
   ];
   const { code, out, err } = await stack.tryRun(args);
   expect(out + err).not.toContain(jwt);
-  const told = JSON.parse(out) as Told;
-  const failed = told.checks.find(({ result }) => result === 'failed')?.name;
-  return { ...told, code, ...(failed === undefined ? {} : { failed }) };
+  const report = JSON.parse(out) as CheckReport;
+  const failed = report.checks.find(({ result }) => result === 'failed')?.name;
+  return { ...report, code, ...(failed === undefined ? {} : { failed }) };
 }
 
-describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
-  it('predicts what becomes of a host of the cluster without a scheme', async () => {
+describe.each(DIALECTS)('trueup role check at a service that speaks %s', (dialect) => {
+  it('predicts the login if the cluster host has no scheme', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
     const key = dialect === 'neutral' ? 'cluster_host' : 'kubernetes_host';
@@ -89,7 +92,7 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       expect(await check(stack, jwt)).toMatchObject({ code: 2, failed, trial: { granted: false } });
   });
 
-  it('predicts which issuer means an empty one', async () => {
+  it('predicts what an empty issuer means', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
     const { cluster } = logins;
@@ -139,8 +142,8 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     ];
     for (const [failed, fields, jwt] of cases) {
       await logins.role({ token_policies: [], token_bound_cidrs: [], ...fields });
-      const told = await check(stack, jwt);
-      expect({ fields, failed: told.failed, granted: told.succeeds }).toEqual({
+      const report = await check(stack, jwt);
+      expect({ fields, failed: report.failed, granted: report.succeeds }).toEqual({
         fields,
         failed,
         granted: (await logins.login(jwt)).status === 200,
@@ -171,8 +174,8 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       [undefined, vouched({}, (jwt) => jwt.replaceAll('.', '=.'))],
     ];
     for (const [failed, jwt] of cases) {
-      const told = await check(stack, jwt);
-      expect({ jwt, failed: told.failed, granted: told.succeeds }).toEqual({
+      const report = await check(stack, jwt);
+      expect({ jwt, failed: report.failed, granted: report.succeeds }).toEqual({
         jwt,
         failed,
         granted: (await logins.login(jwt)).status === 200,
@@ -180,19 +183,19 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     }
   });
 
-  it('leaves to the cluster what only the cluster knows', async () => {
+  it('leaves checks open that only the cluster can make', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
     const unknown = await sign(lasting(projectedClaims()));
-    const told = await check(stack, unknown);
-    expect(told).toMatchObject({ code: 2, succeeds: false, trial: { granted: false } });
-    expect(told.trial.why).toContain('permission denied');
-    expect(told).not.toHaveProperty('failed');
-    const open = told.checks.filter(({ result }) => result === 'open').map(({ name }) => name);
+    const report = await check(stack, unknown);
+    expect(report).toMatchObject({ code: 2, succeeds: false, trial: { granted: false } });
+    expect(report.trial.why).toContain('permission denied');
+    expect(report).not.toHaveProperty('failed');
+    const open = report.checks.filter(({ result }) => result === 'open').map(({ name }) => name);
     expect(open).toEqual(['signature', 'review']);
   });
 
-  it('says where the cluster is asked for annotations, too', async () => {
+  it('says if the cluster is asked for annotations, too', async () => {
     const logins = await serveLogins({ dialect });
     await logins.configure({ use_annotations_as_alias_metadata: true });
     const stack = await openStack(logins, dialect);
@@ -211,8 +214,8 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
   });
 });
 
-describe('a role that was just declared', () => {
-  it('admits in fact whom it was predicted to admit', async () => {
+describe('A role that is only declared', () => {
+  it('admits the login after an apply, as role check predicted', async () => {
     const logins = await serveLogins();
     const stack = await openStack(logins, 'neutral');
     await stack.declare(

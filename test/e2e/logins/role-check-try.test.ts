@@ -1,5 +1,5 @@
-// `trueup role check --try`: one real login, whose token is revoked at once and shown nowhere. A mount that gives out tokens
-// stands in the place of the service's own, behind the proxy that records the wire.
+// `trueup role check --try`: one real login, whose token is revoked at once and shown nowhere. A simulated login that issues tokens
+// replaces the one of the service, in the proxy that records the requests.
 import { describe, expect, it } from 'vitest';
 import { openIssuer } from '../../support/cli/account-jwt.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -31,7 +31,7 @@ const attempt = ['role', 'check', 'web', '--jwt', 'app.jwt', '--try'];
 const json = ['--format', 'json'];
 
 describe('trueup role check --try', () => {
-  it('logs in, says what the token was, and revokes it', async () => {
+  it('logs in, reports the duration and policies of the token, and revokes it', async () => {
     const { bench, stack, jwt } = await openScene();
     grantLogins(bench);
     const { out } = await stack.run(attempt, 0);
@@ -72,7 +72,7 @@ describe('trueup role check --try', () => {
     }
   });
 
-  it('is refused with the words of the service, where no check here could foresee it', async () => {
+  it('reports the reason of the service if no check could predict the refusal', async () => {
     const { bench, stack } = await openScene();
     refuseLogins(bench, 'permission denied');
     const { out } = await stack.run(attempt, 2);
@@ -84,7 +84,7 @@ describe('trueup role check --try', () => {
     expect(answer).toMatchObject({ succeeds: false, trial: { granted: false } });
   });
 
-  it('says when the service accepts what the manifests would not', async () => {
+  it('says if the service accepts a login that the manifests would refuse', async () => {
     const { bench, stack } = await openScene();
     grantLogins(bench);
     await stack.declare(clusterAuthConfig(), role('web', { audience: 'other' }));
@@ -95,7 +95,7 @@ describe('trueup role check --try', () => {
     );
   });
 
-  it('needs no token of its own, and sends none', async () => {
+  it('needs no token of the target, and sends none', async () => {
     const { bench, stack } = await openScene();
     grantLogins(bench);
     const { stack: name } = { stack: 'payments' };
@@ -112,7 +112,7 @@ describe('trueup role check --try', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('is an error, and no refusal, when the service is sealed', async () => {
+  it('reports an error, and not a refusal, if the service is sealed', async () => {
     const { bench, stack } = await openScene();
     bench.wire.add({ path: loginPath, fault: { answer: 503, body: { errors: ['sealed'] } } });
     const { err } = await stack.run(attempt, 1);

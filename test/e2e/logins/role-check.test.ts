@@ -1,4 +1,4 @@
-// Whether a service account may log in: what `trueup role check` says of it, to whom it talks, and what it never shows.
+// `trueup role check` says whether a service account may log in: its output, its requests, and what it never shows.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -101,21 +101,21 @@ describe('trueup role check, for a login that would succeed', () => {
     ]);
   });
 
-  it('asks nobody when it is about what is declared', async () => {
+  it('sends no request with --against declared', async () => {
     const { bench, stack } = await openScene();
     const { out } = await stack.run(declared, 0);
     expect(out).toContain('of target "prod", declared');
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('says that nothing verifies the JWT here where the config has no keys', async () => {
+  it('says that only the cluster verifies the JWT if the config has no keys', async () => {
     const { stack } = await openScene({ config: { pemKeys: [] } });
     const { out } = await stack.run(declared, 0);
     expect(out).toMatch(/^ {2}open +signature +the config has no "pemKeys": the cluster alone decides/m);
     expect(out).toContain('about what is open: signature, review');
   });
 
-  it('says that the config is not known where the stack declares none', async () => {
+  it('says that the config is unknown if the stack declares none', async () => {
     const scene = await openScene();
     await scene.stack.declare(role('web'));
     const { out } = await scene.stack.run(declared, 0);
@@ -123,7 +123,7 @@ describe('trueup role check, for a login that would succeed', () => {
     expect(out).toContain('about what is open: config, signature, issuer, review');
   });
 
-  it('leaves a namespace that only the selector can admit to the cluster', async () => {
+  it('leaves the check of a namespace open if only the selector can admit it', async () => {
     const selector = '{"matchLabels":{"team":"payments"}}';
     const { stack } = await openScene({
       role: { boundServiceAccountNamespaces: ['other'], boundServiceAccountNamespaceSelector: selector },
@@ -139,7 +139,7 @@ describe('trueup role check, for a login that would succeed', () => {
     expect(ran, ran.out + ran.err).toMatchObject({ code: 0 });
   });
 
-  it('finds the role whatever the case of its name', async () => {
+  it('finds the role by its name in upper or lower case', async () => {
     const { stack } = await openLiveScene();
     await stack.run(['role', 'check', 'WEB', '--jwt', 'app.jwt'], 0);
     await stack.run(['role', 'check', 'WEB', '--jwt', 'app.jwt', '--against', 'declared'], 0);
@@ -178,20 +178,23 @@ describe('trueup role check, for a login that would not succeed', () => {
       message: 'the role has the policy "root", and no login creates a root token',
       fix: 'take "root" out of "tokenPolicies" of the role',
     },
-  ])('names $name, and what to change', async ({ name, role: fields = {}, claims, message, fix }) => {
-    const scene = await openScene({ role: fields });
-    await scene.holdJwt(claims);
-    const { checks } = asLogin((await scene.stack.run([...declared, ...json], 2)).out);
-    const failed = checks.filter(({ result }) => result === 'failed');
-    expect(failed).toMatchObject([{ name, message: expect.stringContaining(message) }]);
-    expect(failed[0]?.fix).toContain(fix);
-    const { out } = await scene.stack.run(declared, 2);
-    expect(out.trimEnd().split('\n').at(-1)).toContain(`The login would not succeed: ${name}: ${message}`);
-    // Lines are as wide as a terminal, so a long instruction goes on in the next one.
-    expect(out.replace(/\s+/g, ' ')).toContain(`fix: ${fix}`);
-  });
+  ])(
+    'names the failed check $name, and what to change',
+    async ({ name, role: fields = {}, claims, message, fix }) => {
+      const scene = await openScene({ role: fields });
+      await scene.holdJwt(claims);
+      const { checks } = asLogin((await scene.stack.run([...declared, ...json], 2)).out);
+      const failed = checks.filter(({ result }) => result === 'failed');
+      expect(failed).toMatchObject([{ name, message: expect.stringContaining(message) }]);
+      expect(failed[0]?.fix).toContain(fix);
+      const { out } = await scene.stack.run(declared, 2);
+      expect(out.trimEnd().split('\n').at(-1)).toContain(`The login would not succeed: ${name}: ${message}`);
+      // Lines are as wide as a terminal, so a long instruction continues in the next one.
+      expect(out.replace(/\s+/g, ' ')).toContain(`fix: ${fix}`);
+    },
+  );
 
-  it('shows where the manifests have what is to be changed', async () => {
+  it('shows the line of the manifest to change', async () => {
     const scene = await openScene({ role: { boundServiceAccountNames: ['api'] } });
     const { out } = await scene.stack.run(declared, 2);
     const [, line = '0'] = /^ +at: +manifests\/all\.yaml:(\d+):\d+$/m.exec(out) ?? [];
@@ -210,7 +213,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     expect(await failures(scene, declared)).toEqual(['signature']);
   });
 
-  it('names the issuer only where the config compares it', async () => {
+  it('names the issuer only if the config compares it', async () => {
     const wanted = { issuer: 'https://elsewhere', disableIssValidation: false };
     const compares = await openScene({ config: wanted });
     expect(await failures(compares, declared)).toEqual(['issuer']);
@@ -248,7 +251,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     }
   });
 
-  it('is about the role that the service has, not about the one in the manifests', async () => {
+  it('checks the live role by default, not the one in the manifests', async () => {
     const scene = await openLiveScene();
     await scene.stack.declare(clusterAuthConfig(), role('web', { audience: 'other' }));
     expect(await failures(scene, check, 0)).toEqual([]);
@@ -257,7 +260,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     expect(await failures(scene, check)).toEqual(['audience']);
   });
 
-  it('sees that the service has no such role, and no config', async () => {
+  it('reports that the service has no such role, and no config', async () => {
     const scene = await openScene();
     const { out } = await scene.stack.run(check, 2);
     expect(out).toContain('The login would not succeed: role: target "prod" has no role "web"');
@@ -269,13 +272,13 @@ describe('trueup role check, for a login that would not succeed', () => {
     expect(await failures(scene, check)).toEqual(['config']);
   });
 
-  it('does not count a role that the manifests remove', async () => {
+  it('does not find a role that the manifests remove', async () => {
     const scene = await openScene();
     await scene.stack.declare(clusterAuthConfig(), removalRequest('ClusterAuthRole', 'web', 'safe'));
     expect(await failures(scene, declared)).toEqual(['role']);
   });
 
-  it('checks the address of the client when it is reported', async () => {
+  it('checks the address of the client if --from names it', async () => {
     const { stack } = await openScene({ role: { tokenBoundCidrs: ['10.0.0.0/8', 'fd00::/8'] } });
     expect((await stack.run(declared, 0)).out).toMatch(
       /open +address +.*give the address of the client\s+with --from/,
@@ -287,7 +290,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     await stack.run([...declared, '--from', '::ffff:10.1.2.3'], 0);
   });
 
-  it('says that nobody comes from the path of a socket', async () => {
+  it('says that a role bound to the path of a socket admits no address', async () => {
     const scene = await openLiveScene();
     await scene.bench.byHandMount('POST', 'role/web', { token_bound_cidrs: ['/run/x'] });
     const { out } = await scene.stack.run([...check, '--from', '10.1.2.3'], 2);
@@ -306,8 +309,8 @@ describe('trueup role check, for a login that would not succeed', () => {
   });
 });
 
-describe('trueup role check cannot report', () => {
-  it('which target is meant where several may have the role', async () => {
+describe('trueup role check fails', () => {
+  it('if several targets may have the role, and names them', async () => {
     const bench = await openBench({ mounts: ['cluster', 'team/cluster'] });
     const stack = await bench.checkout(withTwoMounts(bench));
     await stack.declare();
@@ -321,33 +324,33 @@ describe('trueup role check cannot report', () => {
     expect(wrong.err).toContain('the stack has no target "acme" with roles: it has "prod", "test"');
   });
 
-  it('anything about a name that no role can have', async () => {
+  it('for a name that no role can have', async () => {
     const { stack } = await openScene();
     const { out } = await stack.run(['role', 'check', '../x', '--jwt', 'app.jwt', ...json], 1);
     expect(JSON.parse(out)).toMatchObject({ diagnostics: [{ code: 'unknown-role' }] });
   });
 
-  it('without a file of the JWT', async () => {
+  it('without a file for the JWT', async () => {
     const { stack } = await openScene();
     const { err } = await stack.run(['role', 'check', 'web', '--jwt', 'nowhere.jwt'], 1);
     expect(err).toContain('it has to hold the JWT to log in with');
     expect((await stack.run(['role', 'check', 'web'], 1)).err).toContain("'--jwt <file>' not specified");
   });
 
-  it('when standard input is to be two things', async () => {
+  it('if standard input would be both the stack and the JWT', async () => {
     const { stack } = await openScene();
     const { err } = await stack.run(['role', 'check', 'web', '-', '--jwt', '-'], 1);
     expect(err).toContain('standard input can bring the stack or the JWT, not both');
   });
 
-  it('what invalid manifests declare, but does what is live', async () => {
+  it('for the declared role of invalid manifests, but not for the live role', async () => {
     const { stack } = await openLiveScene();
     await stack.write('manifests/more.yaml', 'apiVersion: trueup.dev/v1\nkind: Wrong\n');
     expect((await stack.run(declared, 7)).err).toContain('Wrong');
     await stack.run(check, 0);
   });
 
-  it('when the service refuses to show the role', async () => {
+  it('if the service refuses to show the role', async () => {
     const { stack, bench } = await openLiveScene();
     bench.wire.add({ path: /role\/web$/, fault: { answer: 403, body: { errors: ['permission denied'] } } });
     const { err } = await stack.run(check, 1);

@@ -1,4 +1,4 @@
-/** A given token that may be used a few times only ends an apply before its first write, not halfway; a login gets another one. */
+/** A given token with too few uses left ends an apply before its first write, not halfway. A login gets another token instead. */
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 import { publicKeyOf } from '../../support/server/cluster-auth/issuing-cluster.ts';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
-/** What a token needs to manage the roles of the mount, and no more. */
+/** The rights that a token needs to manage the roles of the mount. */
 const managing = (mount: string) => [
   { path: `auth/${mount}/role`, capabilities: ['list'] as const },
   { path: `auth/${mount}/role/*`, capabilities: ['create', 'read', 'update', 'delete'] as const },
@@ -30,12 +30,12 @@ async function applyWith(bench: Bench, stack: Checkout, token: object) {
   return trueup(['apply', '--yes'], { cwd: stack.directory, env: { ...secrets, SERVICE_TOKEN } });
 }
 
-/** Writes of roles, for the question about rights is a POST, too. */
+/** Writes of roles only, because the query for rights is a POST, too. */
 function writesOf({ wire }: Bench): number {
   return wire.writes().filter(({ path }) => path.includes('/role/')).length;
 }
 
-async function declared() {
+async function openDeclared() {
   const bench = await openBench({ readOnly: managing('cluster') });
   const stack = await bench.checkout();
   await stack.begin(role('anchor'), role('changes'), role('goes', { boundServiceAccountNames: ['other'] }));
@@ -43,9 +43,9 @@ async function declared() {
   return { bench, stack };
 }
 
-describe('An apply with a token that may be used a few times', () => {
-  it('that are too few ends before the first write, and says how many it needs', async () => {
-    const { bench, stack } = await declared();
+describe('An apply with a token of limited uses', () => {
+  it('ends before the first write if the uses are too few, and says how many it needs', async () => {
+    const { bench, stack } = await openDeclared();
     const { code, err } = await applyWith(bench, stack, { num_uses: 9 });
     expect(code).toBe(1);
     expect(err).toMatch(
@@ -55,9 +55,9 @@ describe('An apply with a token that may be used a few times', () => {
   });
 
   it.each([{}, { policies: ['read-only', 'default'] }])(
-    'either ends before the first write or finishes, however many they are (%j)',
+    'either ends before the first write or finishes, for each number of uses (%j)',
     async (token) => {
-      const { bench, stack } = await declared();
+      const { bench, stack } = await openDeclared();
       for (let uses = 1; ; uses += 1) {
         const { code, out, err } = await applyWith(bench, stack, { ...token, num_uses: uses });
         if (code === 0) {
@@ -72,7 +72,7 @@ describe('An apply with a token that may be used a few times', () => {
     },
   );
 
-  it('that two targets share counts the requests to both', async () => {
+  it('counts the requests to both targets if they share the token', async () => {
     const bench = await openBench();
     const targets = ['one', 'two'].map((name) => ({
       ...clusterAuthTarget(bench.wire.url, { owns: [`${name}-*`] }),
@@ -95,8 +95,8 @@ describe('An apply with a token that may be used a few times', () => {
     }
   });
 
-  it('that it may not ask about fails with a word on its uses where it was used up', async () => {
-    const { bench, stack } = await declared();
+  it('fails with a hint at missing uses if the token may not read its own limit', async () => {
+    const { bench, stack } = await openDeclared();
     const token = { policies: ['read-only'], no_default_policy: true, num_uses: 12 };
     const { code, err, out } = await applyWith(bench, stack, token);
     expect(code).not.toBe(0);
@@ -104,13 +104,13 @@ describe('An apply with a token that may be used a few times', () => {
   });
 });
 
-describe('A login whose tokens may be used a few times', () => {
+describe('A login with tokens of limited uses', () => {
   const policies = [
     { name: 'manager', rules: managing('team/cluster') },
     { name: 'revoker', rules: [{ path: 'auth/token/revoke-self', capabilities: ['update'] as const }] },
   ];
 
-  async function loggingIn(fields: object) {
+  async function openWithLogin(fields: object) {
     const logins = await serveLogins({ dialect: 'vault', seed: { policies } });
     await logins.configure({ pem_keys: [publicKeyOf('ES256')] });
     await logins.role({ token_policies: ['manager'], audience: 'service', ...fields }, 'ci');
@@ -131,10 +131,10 @@ describe('A login whose tokens may be used a few times', () => {
   const warnings = ({ err }: { readonly err: string }) => err.split('it stays valid').length - 1;
   const commands = [['plan'], ['apply', '--yes'], ['plan', '--exit-code'], ['drift']];
 
-  it.each([1, 2, 3, 5])('%d of them is as good as any number, and leaves no token behind', async (uses) => {
+  it.each([1, 2, 3, 5])('(%d) works like one without a limit, and leaves no token behind', async (uses) => {
     const revoking = { token_no_default_policy: true, token_policies: ['manager', 'revoker'] };
     for (const fields of [{}, revoking]) {
-      const { stack, accessors } = await loggingIn({ token_num_uses: uses, ...fields });
+      const { stack, accessors } = await openWithLogin({ token_num_uses: uses, ...fields });
       const before = await accessors();
       for (const command of commands) expect(warnings(await stack.run(command, 0))).toBe(0);
       expect(await accessors()).toBe(before);
@@ -142,10 +142,10 @@ describe('A login whose tokens may be used a few times', () => {
   });
 
   it.each([0, 2, 3, 5])(
-    '%d of them, which may not revoke themselves, is a warning for each that is left behind',
+    '(%d) that may not revoke themselves warns about each token that is left behind',
     async (uses) => {
       const fields = { token_no_default_policy: true, token_num_uses: uses };
-      const { stack, accessors } = await loggingIn(fields);
+      const { stack, accessors } = await openWithLogin(fields);
       for (const command of commands) {
         const before = await accessors();
         const ran = await stack.run(command, 0);

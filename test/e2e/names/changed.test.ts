@@ -1,4 +1,4 @@
-/** A name that stands for something else than before: nothing follows it without a person who has seen it. */
+/** A name that refers to another object than before: trueup does not follow it until somebody acknowledges that. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,15 +11,15 @@ const dialects = ['neutral', 'hcp-terraform'];
 
 type Scene = Awaited<ReturnType<typeof openNames>>;
 
-/** The names of the projects `payments` and `network` change places. */
+/** Exchanges the names of the projects `payments` and `network`. */
 async function swap({ rename }: Scene): Promise<void> {
   await rename('prj-payments', 'meanwhile');
   await rename('prj-network', 'payments');
   await rename('prj-payments', 'network');
 }
 
-describe.each(dialects)('In the dialect %s, names that change places', (dialect) => {
-  it('after an apply trip a guard, which blocks until somebody acknowledges it', async () => {
+describe.each(dialects)('In the dialect %s, names that were exchanged', (dialect) => {
+  it('after an apply fire a guard, which blocks until somebody acknowledges it', async () => {
     const scene = await openNames(dialect);
     const { bench, stack, projectOf } = scene;
     await stack.begin(workspace('app', { project: 'payments' }));
@@ -55,7 +55,7 @@ describe.each(dialects)('In the dialect %s, names that change places', (dialect)
     });
   });
 
-  it('between plan and apply make the approval worthless', async () => {
+  it('between plan and apply make the approval stale', async () => {
     const scene = await openNames(dialect);
     const { bench, stack } = scene;
     await stack.declare(workspace('app', { project: 'payments' }));
@@ -67,7 +67,7 @@ describe.each(dialects)('In the dialect %s, names that change places', (dialect)
     expect(bench.written()).toEqual([]);
   });
 
-  it('while an apply writes send what was approved, and the plan after it is not empty', async () => {
+  it('during an apply do not change what is sent, and the next plan is not empty', async () => {
     const scene = await openNames(dialect);
     const { bench, stack, projectOf } = scene;
     await stack.declare(workspace('app', { project: 'payments' }));
@@ -81,7 +81,7 @@ describe.each(dialects)('In the dialect %s, names that change places', (dialect)
 });
 
 describe('The guard "reference-changed"', () => {
-  it('fires for a thing that was deleted and created again under its name', async () => {
+  it('fires for an object that was deleted and created again with its name', async () => {
     const { bench, stack } = await openNames();
     await stack.begin(workspace('app', { sshKey: 'modules' }));
     await bench.byHand.delete('/ssh-keys/sshkey-modules');
@@ -92,7 +92,7 @@ describe('The guard "reference-changed"', () => {
     expect(changes).toMatchObject([{ action: 'update' }]);
   });
 
-  it('fires although the workspace already has the other thing, and one apply records that', async () => {
+  it('fires although the workspace already has the other object, and one apply records that', async () => {
     const scene = await openNames();
     const { bench, stack } = scene;
     await stack.begin(workspace('app', { project: 'payments' }));
@@ -107,7 +107,7 @@ describe('The guard "reference-changed"', () => {
     expect((await stack.plan()).acknowledge).toEqual([]);
   });
 
-  it('fires for a new workspace, if the others had another thing under this name', async () => {
+  it('fires for a new workspace, if this name referred to another object in other workspaces', async () => {
     const scene = await openNames();
     const { stack } = scene;
     await stack.begin(workspace('app', { project: 'payments' }));
@@ -126,7 +126,7 @@ describe('The guard "reference-changed"', () => {
     expect((await stack.plan()).guards).toEqual([]);
   });
 
-  it('does not fire for another name, for an id, or for another spelling of the same thing', async () => {
+  it('does not fire for another name, for an id, or for another spelling of the same object', async () => {
     const { stack } = await openNames();
     await stack.begin(workspace('app', { project: 'payments' }));
     for (const spec of [
@@ -139,7 +139,7 @@ describe('The guard "reference-changed"', () => {
     }
   });
 
-  it('can be allowed by the stack, or acknowledged beside a plan file', async () => {
+  it('can be allowed by the stack, or acknowledged for a plan file', async () => {
     const scene = await openNames();
     const { stack } = scene;
     await stack.begin(workspace('app', { project: 'payments' }));
@@ -152,7 +152,7 @@ describe('The guard "reference-changed"', () => {
     await stack.run(['apply', join('.', 'plan.json'), '--ack', 'reference-changed'], 0);
   });
 
-  it('has no use for a plan file that shows other names than the service has', async () => {
+  it('is not reached by a plan file with other names than the service has, which is stale', async () => {
     const { bench, stack } = await openNames();
     await stack.declare(workspace('app', { project: 'payments' }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -174,7 +174,7 @@ describe('The guard "reference-changed"', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('does not end because a write failed: the ledger keeps the id that was applied', async () => {
+  it('still fires after a failed write, because the ledger keeps the id that was applied', async () => {
     const scene = await openNames();
     const { bench, stack } = scene;
     await stack.begin(workspace('app', { project: 'payments', sshKey: 'modules' }));
@@ -190,7 +190,7 @@ describe('The guard "reference-changed"', () => {
     expect((await stack.plan()).acknowledge).toEqual(['reference-changed']);
   });
 
-  it('is lost with the ledger, and recover records the ids of today', async () => {
+  it('does not fire after recover, which records the current ids', async () => {
     const { stack } = await openNames();
     await stack.begin(workspace('app', byName));
     await stack.loseLedger();
@@ -202,8 +202,8 @@ describe('The guard "reference-changed"', () => {
   });
 });
 
-describe('A name that nothing has', () => {
-  it('keeps recover from recording its workspace, which it says', async () => {
+describe('A name that no object has', () => {
+  it('makes recover leave out its workspace, and say so', async () => {
     const { stack } = await openNames();
     await stack.begin(workspace('app', { project: 'payments' }), workspace('two'));
     await stack.loseLedger();
@@ -213,7 +213,7 @@ describe('A name that nothing has', () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/two']);
   });
 
-  it('is a finding of doctor if the list cannot be read', async () => {
+  it('is reported by doctor if the list cannot be read', async () => {
     const { bench, stack } = await openNames();
     await stack.declare(workspace('app', { sshKey: 'modules' }));
     bench.wire.add({ path: /\/ssh-keys/, times: 99, fault: { answer: 403 } });
@@ -223,7 +223,7 @@ describe('A name that nothing has', () => {
     );
   });
 
-  it('is no drift, and hides none of other workspaces', async () => {
+  it('is not drift, and does not hide drift of other workspaces', async () => {
     const { bench, stack } = await openNames();
     await stack.begin(workspace('app', { project: 'payments' }), workspace('two', { autoApply: false }));
     await bench.byHand.update(await bench.idOf('two'), { 'auto-apply': true });

@@ -1,4 +1,4 @@
-/** Names in the jobs of a pull request and of the protected branch: what people approve is the thing, not its name. */
+/** Names in the jobs of a pull request and of the protected branch: people approve the object, not its name. */
 import { describe, expect, it } from 'vitest';
 import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -25,7 +25,7 @@ async function openWithProjects(): Promise<{ scene: ApplyScene; ids: string[]; s
   return { scene, ids, swap };
 }
 
-describe('A pull request with a name', () => {
+describe('A pull request that refers to a project by name', () => {
   it('shows the id beside it, and is applied as it was approved', async () => {
     const { scene, ids } = await openWithProjects();
     const { pull, approve, merge } = await scene.pull([first], { isPlannedByJob: true });
@@ -36,7 +36,7 @@ describe('A pull request with a name', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('is not applied if the names changed places after the approval', async () => {
+  it('is not applied if names were exchanged after the approval', async () => {
     const { scene, swap } = await openWithProjects();
     const { approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -46,7 +46,7 @@ describe('A pull request with a name', () => {
     expect(out).toContain('projectId');
   });
 
-  it('is stopped by the guard if they changed places after it was applied', async () => {
+  it('is stopped by the guard if names were exchanged after an apply', async () => {
     const { scene, swap } = await openWithProjects();
     const one = await scene.pull([first]);
     one.approve('alice');

@@ -28,7 +28,7 @@ describe.each(dialects)('In the dialect %s, a plan', (dialect) => {
     expect(bench.written().filter((one) => one.startsWith('POST'))).toHaveLength(1);
   });
 
-  it('means the same by name and by id', async () => {
+  it('has the same digest by name and by id', async () => {
     const { stack } = await openNames(dialect);
     await stack.declare(workspace('app', byName));
     const named = await stack.plan();
@@ -98,7 +98,7 @@ describe.each(dialects)('In the dialect %s, a plan', (dialect) => {
   });
 });
 
-describe('A name that no plan can use', () => {
+describe('A name that a plan cannot resolve', () => {
   it('is an error of its document, with the nearest names, and other documents are planned', async () => {
     const { stack } = await openNames();
     await stack.declare(workspace('app', { project: 'paymets' }), workspace('two', { project: 'network' }));
@@ -114,20 +114,16 @@ describe('A name that no plan can use', () => {
 
   it.each([
     ['in another case', { project: 'PAYMENTS' }, 'did you mean "payments"'],
-    ['with a space behind it', { project: 'payments ' }, 'did you mean "payments"'],
+    ['with a trailing space', { project: 'payments ' }, 'did you mean "payments"'],
     ['that is an id', { project: 'prj-eu' }, 'write "projectId: prj-eu", or the name'],
-    [
-      'that is nothing like any other',
-      { agentPool: 'zzzzzzzzzz', executionMode: 'agent' },
-      'allowed: "linux"',
-    ],
+    ['that is not like any other', { agentPool: 'zzzzzzzzzz', executionMode: 'agent' }, 'allowed: "linux"'],
     [
       'of a connection',
       { vcsRepo: { identifier: 'acme/app', connection: 'gihtub' } },
       'did you mean "GitHub"',
     ],
     [
-      'of a connection that is nothing like any other',
+      'of a connection that is not like any other',
       { vcsRepo: { identifier: 'acme/app', connection: 'zzzzzzzzzz' } },
       'allowed: "GitHub", "GitLab", "twin"',
     ],
@@ -138,7 +134,7 @@ describe('A name that no plan can use', () => {
     expect(flat(`${out}${err}`)).toContain(fix);
   });
 
-  it('is one that two things have: both ids are named', async () => {
+  it('is an error if two objects have it, and both ids are named', async () => {
     const { stack } = await openNames();
     const vcsRepo = { identifier: 'acme/app', connection: 'twin' };
     await stack.declare(workspace('app', { vcsRepo }));
@@ -152,28 +148,25 @@ describe('A name that no plan can use', () => {
     ]);
   });
 
-  it.each([401, 403, 404])(
-    'is one in a list that is answered %s, and only for its document',
-    async (answer) => {
-      const { bench, stack } = await openNames();
-      await stack.declare(workspace('app', { sshKey: 'modules' }), workspace('two', { project: 'network' }));
-      bench.wire.add({ path: /\/ssh-keys/, times: 99, fault: { answer } });
-      const { problems, changes } = await stack.plan(1);
-      expect(problems).toMatchObject([
-        {
-          code: 'unknown-reference',
-          class: 'incomplete',
-          message: expect.stringContaining('and the SSH keys of target "acme" could not be read:'),
-          fix: expect.stringContaining('let the token read the SSH keys, if the service has them'),
-        },
-      ]);
-      expect(changes.map(({ name }) => name)).toEqual(['two']);
-      expect((await stack.run(['apply', '--yes'], 1)).out).not.toContain('created');
-      expect(bench.written()).toEqual([]);
-    },
-  );
+  it.each([401, 403, 404])('makes only its document fail if its list is answered with %s', async (answer) => {
+    const { bench, stack } = await openNames();
+    await stack.declare(workspace('app', { sshKey: 'modules' }), workspace('two', { project: 'network' }));
+    bench.wire.add({ path: /\/ssh-keys/, times: 99, fault: { answer } });
+    const { problems, changes } = await stack.plan(1);
+    expect(problems).toMatchObject([
+      {
+        code: 'unknown-reference',
+        class: 'incomplete',
+        message: expect.stringContaining('and the SSH keys of target "acme" could not be read:'),
+        fix: expect.stringContaining('let the token read the SSH keys, if the service has them'),
+      },
+    ]);
+    expect(changes.map(({ name }) => name)).toEqual(['two']);
+    expect((await stack.run(['apply', '--yes'], 1)).out).not.toContain('created');
+    expect(bench.written()).toEqual([]);
+  });
 
-  it('is any name in a list that is not complete: another thing may have the name, too', async () => {
+  it('can be any name of an incomplete list, because another object may have the name, too', async () => {
     const { bench, stack } = await openNames();
     await stack.declare(workspace('app', { project: 'payments' }));
     const rewrite = (body: unknown) => ({
@@ -185,7 +178,7 @@ describe('A name that no plan can use', () => {
     expect(problems).toMatchObject([{ code: 'unknown-reference', class: 'incomplete' }]);
   });
 
-  it('is one that was renamed in the service since it was applied: it is no move', async () => {
+  it('is an error if its object was renamed since the apply, and the workspace is not moved', async () => {
     const { stack, rename } = await openNames();
     await stack.begin(workspace('app', { project: 'payments' }));
     await rename('prj-payments', 'billing');
@@ -203,7 +196,7 @@ describe('A name that no plan can use', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('does not make an undeclared workspace of it: nothing is removed', async () => {
+  it('does not make its workspace undeclared: nothing is removed', async () => {
     const { bench, stack } = await openNames();
     await stack.begin(workspace('app', { project: 'payments' }));
     await stack.declare(workspace('app', { project: 'nowhere' }));
@@ -213,7 +206,7 @@ describe('A name that no plan can use', () => {
   });
 });
 
-describe('Offline, a manifest', () => {
+describe('Without a service, a manifest', () => {
   it.each([
     [{ project: 'a', projectId: 'prj-1' }, '"project" and "projectId" are both given'],
     [{ sshKey: 'a', sshKeyId: null }, '"sshKey" and "sshKeyId" are both given'],
@@ -230,11 +223,11 @@ describe('Offline, a manifest', () => {
       '"vcsRepo.connection" and "vcsRepo.vcsAppInstallationId" are both given',
     ],
     [{ agentPool: 'linux' }, '"agentPool" is only allowed with "executionMode: agent"'],
-  ])('with %j is invalid', async (spec, says) => {
+  ])('with %j is invalid', async (spec, message) => {
     const { bench, stack } = await openNames();
     await stack.declare(workspace('app', spec));
     const { err } = await stack.run(['validate'], 7);
-    expect(flat(err)).toContain(says);
+    expect(flat(err)).toContain(message);
     expect(err).toMatch(/all\.yaml:1:/);
     expect(bench.wire.seen).toEqual([]);
   });
@@ -245,7 +238,7 @@ describe('Offline, a manifest', () => {
     await stack.run(['validate'], 0);
   });
 
-  it('by name replaces the id of the defaults, and the other way round', async () => {
+  it('with a name replaces the id of the defaults, and an id replaces the name', async () => {
     const { bench } = await openNames();
     const defaults = { Workspace: { projectId: 'prj-network', sshKey: 'old' } };
     const stack = await bench.checkout({ spec: { defaults } });
@@ -264,7 +257,7 @@ describe('Offline, a manifest', () => {
     ]);
   });
 
-  it('with names in defaults that are not found points at the defaults', async () => {
+  it('with an unknown name from the defaults leads to an error at the defaults', async () => {
     const { bench } = await openNames();
     const stack = await bench.checkout({ spec: { defaults: { Workspace: { project: 'nowhere' } } } });
     await stack.declare(workspace('app', {}));
@@ -274,7 +267,7 @@ describe('Offline, a manifest', () => {
 });
 
 describe('A name', () => {
-  it('of null means none, as an id does', async () => {
+  it('of null removes the reference, as a null id does', async () => {
     const { stack } = await openNames();
     await stack.begin(workspace('app', { sshKey: 'modules' }));
     await stack.declare(workspace('app', { sshKey: null }));
@@ -284,7 +277,7 @@ describe('A name', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('with quotes, line breaks and signs of YAML is found, and shown so that nobody takes it for another text', async () => {
+  it('with quotes, line breaks and YAML characters is found, and is escaped in the output', async () => {
     const odd = 'a "b" (prj-9)\n\u202e# {x}: ünïcode';
     const { stack } = await openNames(undefined, { 'oauth-tokens': [{ id: 'ot-git', name: odd }] });
     await stack.declare(workspace('app', { vcsRepo: { identifier: 'acme/app', connection: odd } }));
@@ -295,7 +288,7 @@ describe('A name', () => {
     expect(out).not.toContain('\u202e');
   });
 
-  it('of a project counts for what its workspaces inherit, with one list for both', async () => {
+  it('of a project is used for inherited settings as well, with one read of the list', async () => {
     const { stack, bench, guardsOf } = await openScene({ begin: { project: 'plain' } });
     await stack.declare(workspace('app', { project: 'sandbox' }));
     bench.wire.reset();
@@ -309,7 +302,7 @@ describe('A name', () => {
     expect((await guardsOf()).map(([id]) => id)).toEqual(['scheduled-destroy']);
   });
 
-  it('that nobody gives is not asked for, and its list may be missing', async () => {
+  it('that no manifest uses is not looked up, and its list may be missing', async () => {
     const { bench, stack } = await openNames();
     await stack.begin(workspace('app', { project: 'payments', sshKeyId: 'sshkey-modules' }));
     bench.wire.add({ path: /\/(ssh-keys|oauth-clients|agent-pools)/, times: 99, fault: { answer: 404 } });
@@ -338,13 +331,13 @@ describe('A name', () => {
   });
 });
 
-describe('Names in templates', () => {
+describe('Names in templates and defaults', () => {
   const each = (project: string) => ({
     ...workspace('${each.key}', { project: '${each.value.project}' }),
     metadata: { name: '${each.key}', each: { app: { project: 'payments' }, two: { project } } },
   });
 
-  it('are found for each item of a list, and a mistake points at the template and at its item', async () => {
+  it('are found for each item of a list, and an error points at the template and at its item', async () => {
     const { stack, listed } = await openNames();
     await stack.declare(each('network'));
     const { changes } = await stack.plan();
@@ -360,7 +353,7 @@ describe('Names in templates', () => {
     ]);
   });
 
-  it('that are misspelt once are one problem, whatever number of resources it spoils', async () => {
+  it('that are misspelt once are one problem, for any number of resources', async () => {
     const { bench, stack } = await openNames();
     const matrix = (one: object, other: object) => ({
       service: { pay: one, net: other },
@@ -375,8 +368,8 @@ describe('Names in templates', () => {
       of('${each.service.in}', matrix({ in: 'netwrk' }, { in: 'payments' })),
       of('netwrk', { service: ['a', 'b'], env: ['dev', 'prod'] }),
     );
-    const said = (await stack.plan(7)).problems.map(({ message }) => message);
-    expect(said).toEqual([
+    const messages = (await stack.plan(7)).problems.map(({ message }) => message);
+    expect(messages).toEqual([
       expect.stringMatching(
         /^"Workspace\/acme\/pay-dev-eu" .*"netwrk".* \(and the same for ("Workspace\/acme\/[a-z-]+"(, )?){3}\)$/,
       ),
@@ -384,16 +377,16 @@ describe('Names in templates', () => {
         /^"Workspace\/acme\/a-dev" .* \(and the same for ("Workspace\/acme\/[a-z-]+"(, )?){3}\)$/,
       ),
     ]);
-    // Two items are two mistakes.
+    // Mistakes in two items are two problems.
     await stack.declare(of('${each.service.in}', matrix({ in: 'netwrk' }, { in: 'paymnts' })));
     expect((await stack.plan(7)).problems).toHaveLength(2);
-    // What one target lacks, another may have.
+    // Mistakes in two documents are two problems.
     const two = await bench.checkout();
     await two.declare(workspace('app', { project: 'netwrk' }), workspace('other', { project: 'netwrk' }));
     expect((await two.plan(7)).problems).toHaveLength(2);
   });
 
-  it('of a later entry of the defaults replace ids of an earlier one, and the other way round', async () => {
+  it('of a later entry of the defaults replace ids of an earlier one, and ids replace names', async () => {
     const { bench } = await openNames();
     const defaults = [
       { Workspace: { projectId: 'prj-payments', sshKey: 'old' } },

@@ -1,4 +1,4 @@
-/** Names that trueup writes into manifests: values that are accepted or taken back, and exports. */
+/** Names that trueup writes into manifests: by accept, by a revert, and by export. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -20,7 +20,7 @@ spec:
     connection: GitHub # the old one
 `;
 
-async function begun(dialect?: string, written = text, spec: object = {}) {
+async function openApplied(dialect?: string, written = text, spec: object = {}) {
   const scene = await openNames(dialect);
   const stack = await scene.bench.checkout({ spec, workspaces: dialect === undefined ? {} : { dialect } });
   await stack.write(file, written);
@@ -37,8 +37,8 @@ async function begun(dialect?: string, written = text, spec: object = {}) {
 }
 
 describe.each(dialects)('In the dialect %s, accept', (dialect) => {
-  it('writes the names of the things that a workspace has now, in place', async () => {
-    const { stack, move, connect, read } = await begun(dialect);
+  it('writes the names of the objects that a workspace has now, in place', async () => {
+    const { stack, move, connect, read } = await openApplied(dialect);
     await move('prj-network');
     await connect('ot-lab');
     expect((await stack.run(['drift'], 3)).out).toMatch(
@@ -51,8 +51,8 @@ describe.each(dialects)('In the dialect %s, accept', (dialect) => {
     await stack.run(['drift'], 0);
   });
 
-  it('writes the id of a thing whose name others have, or that has none', async () => {
-    const { stack, connect, read } = await begun(dialect);
+  it('writes the id of an object whose name is not unique, or that has none', async () => {
+    const { stack, connect, read } = await openApplied(dialect);
     for (const token of ['ot-twin-2', 'ot-nameless']) {
       await stack.write(file, text);
       await stack.run(['apply', '--yes'], 0);
@@ -66,17 +66,17 @@ describe.each(dialects)('In the dialect %s, accept', (dialect) => {
 });
 
 describe('Accept', () => {
-  it('takes a field by the name that the manifest has, or that the plan has', async () => {
+  it('knows a field by its name in the manifest and by its name in the plan', async () => {
     for (const field of ['project', 'projectId']) {
-      const { stack, move, read } = await begun();
+      const { stack, move, read } = await openApplied();
       await move('prj-network');
       await stack.run(['accept', 'Workspace/acme/app', '--field', field, '--yes'], 0);
       expect(read()).toBe(text.replace('payments #', 'network #'));
     }
   });
 
-  it('writes none where nothing is left', async () => {
-    const { bench, stack, id, read } = await begun();
+  it('writes null if the reference was removed', async () => {
+    const { bench, stack, id, read } = await openApplied();
     await bench.byHand.patch(`/workspaces/${id}/relationships/ssh-key`, {
       data: { type: 'workspaces', attributes: { id: null } },
     });
@@ -85,8 +85,8 @@ describe('Accept', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('writes another sort of connection in place of a name', async () => {
-    const { bench, stack, id, read } = await begun();
+  it('replaces the name by another type of connection', async () => {
+    const { bench, stack, id, read } = await openApplied();
     const name = dialectUnderTest === 'neutral' ? 'vcs-app-installation-id' : 'github-app-installation-id';
     await bench.byHand.update(id, { 'vcs-repo': { identifier: 'acme/app', [name]: 'ghain-1' } });
     await stack.run(['accept', 'Workspace/acme/app', '--yes'], 0);
@@ -97,8 +97,8 @@ describe('Accept', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('keeps the id where the manifest gives one', async () => {
-    const { stack, move, read } = await begun(
+  it('keeps an id if the manifest has one', async () => {
+    const { stack, move, read } = await openApplied(
       undefined,
       text.replace('project: payments', 'projectId: prj-payments'),
     );
@@ -107,18 +107,18 @@ describe('Accept', () => {
     expect(read()).toContain('projectId: prj-network # whose');
   });
 
-  it('leaves a name of the defaults', async () => {
+  it('does not change a name of the defaults', async () => {
     const defaults = { Workspace: { project: 'payments' } };
     const own = text.replace('  project: payments # whose\n', '');
-    const { stack, move, read } = await begun(undefined, own, { defaults });
+    const { stack, move, read } = await openApplied(undefined, own, { defaults });
     await move('prj-network');
     const { err } = await stack.run(['accept', '--all', '--yes'], 1);
     expect(err).toContain('error[value-from-defaults] trueup.yaml:1');
     expect(read()).toBe(own);
   });
 
-  it('writes the name that a thing has now, after names changed places', async () => {
-    const { stack, rename, read } = await begun();
+  it('writes the current name of the object after names were exchanged', async () => {
+    const { stack, rename, read } = await openApplied();
     await rename('prj-payments', 'meanwhile');
     await rename('prj-network', 'payments');
     await rename('prj-payments', 'network');
@@ -129,9 +129,9 @@ describe('Accept', () => {
   });
 });
 
-describe('An apply that is taken back', () => {
-  it('has the ids that things had, because their names may mean others by now', async () => {
-    const { stack, read } = await begun();
+describe('A reverted apply', () => {
+  it('writes the former ids, because the names may refer to other objects now', async () => {
+    const { stack, read } = await openApplied();
     await stack.write(file, text.replace('payments #', 'network #'));
     await stack.run(['apply', '--yes'], 0);
     const { out } = await stack.run(['history', '--format', 'json'], 0);
@@ -146,7 +146,7 @@ describe('An apply that is taken back', () => {
 });
 
 describe.each(dialects)('In the dialect %s, export', (dialect) => {
-  it('writes names, reads each list once, and planning what it wrote changes nothing', async () => {
+  it('writes names, reads each list once, and a plan of the result only adopts', async () => {
     const { bench, listed } = await openNames(dialect);
     const stack = await bench.checkout({
       workspaces: { dialect },
@@ -197,7 +197,7 @@ describe.each(dialects)('In the dialect %s, export', (dialect) => {
 });
 
 describe('Export', () => {
-  it('writes ids where a list cannot be read, and says so', async () => {
+  it('writes ids if a list cannot be read, and says so', async () => {
     const { bench, stack } = await openNames();
     await bench.byHand.created(
       { name: 'app' },
@@ -209,7 +209,7 @@ describe('Export', () => {
     expect(err).toContain('ids are written in place of the names of projects');
   });
 
-  it('writes a name or none where a default of the stack names something else', async () => {
+  it('writes a name or null if a default of the stack has another name', async () => {
     const { bench } = await openNames();
     const defaults = { Workspace: { project: 'network', sshKey: 'old' } };
     const stack = await bench.checkout({ spec: { defaults, manifests: ['manifests/**/*.yaml'] } });

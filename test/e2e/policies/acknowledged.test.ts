@@ -1,4 +1,4 @@
-/** What an acknowledgement of a policy is for: what the policy said of each resource in the plan that was read. */
+/** What an acknowledgement of a policy covers: what the policy reported about each resource in the plan that was read. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ describe('An acknowledgement with a plan file', () => {
     return { bench, stack, file: join(stack.directory, 'plan.json') };
   };
 
-  it('is only for what the file says of each resource', async () => {
+  it('covers only what the file reports for each resource', async () => {
     const { bench, stack, file } = await begin(confirm('resource.name != "app"', { message: '"a name"' }));
     await stack.declare(auto('app'));
     await stack.run(['plan', '--out', file], 0);
@@ -38,7 +38,7 @@ describe('An acknowledgement with a plan file', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is not for another rule under the same name, also where neither has a message', async () => {
+  it('does not cover another rule with the same name, also if neither has a message', async () => {
     const { bench, stack, file } = await begin(confirm('resource.name != "app"'));
     await stack.declare(auto('app'));
     await stack.run(['plan', '--out', file], 0);
@@ -52,18 +52,18 @@ describe('An acknowledgement with a plan file', () => {
     await stack.run(['apply', file, '--ack', 'policy/x'], 0);
   });
 
-  it('of a policy that there is none of is reported as it is with a digest', async () => {
+  it('of an unknown policy is reported as it is with a digest', async () => {
     const { stack, file } = await begin(noAutoApply);
     await stack.declare(auto('app'));
     await stack.run(['plan', '--out', file], 0);
     const { digest } = await stack.plan();
-    const says = 'note: this plan does not trip policy/xy: did you mean "policy/x"?';
-    expect((await stack.run(['apply', '--approve', digest, '--ack', 'policy/xy'], 5)).err).toContain(says);
-    expect((await stack.run(['apply', file, '--ack', 'policy/xy'], 5)).err).toContain(says);
-    expect((await stack.run(['apply', file, '--ack', 'policy/x,policy/xy'], 0)).err).toContain(says);
+    const note = 'note: this plan does not trip policy/xy: did you mean "policy/x"?';
+    expect((await stack.run(['apply', '--approve', digest, '--ack', 'policy/xy'], 5)).err).toContain(note);
+    expect((await stack.run(['apply', file, '--ack', 'policy/xy'], 5)).err).toContain(note);
+    expect((await stack.run(['apply', file, '--ack', 'policy/x,policy/xy'], 0)).err).toContain(note);
   });
 
-  it('does not count if the file is of an earlier version and does not say which rule it shows', async () => {
+  it('does not count if the file is of an earlier version, without the hash of the rule', async () => {
     const { bench, stack, file } = await begin(noAutoApply);
     await stack.declare(auto('app'));
     await stack.run(['plan', '--out', file], 0);
@@ -74,7 +74,7 @@ describe('An acknowledgement with a plan file', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is not for a policy that the file shows as a warning only', async () => {
+  it('does not cover a policy that the file shows only as a warning', async () => {
     const { bench, stack, file } = await begin(confirm('false', { severity: 'warn' }));
     await stack.declare(auto('app'));
     await stack.run(['plan', '--out', file], 0);
@@ -83,7 +83,7 @@ describe('An acknowledgement with a plan file', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is not for a policy that the file does not show at all', async () => {
+  it('does not cover a policy that the file does not show', async () => {
     const { bench, stack, file } = await begin(policy('y', { severity: 'warn', rule: 'true' }));
     await stack.declare(workspace('app'));
     await stack.run(['plan', '--out', file], 0);
@@ -93,7 +93,7 @@ describe('An acknowledgement with a plan file', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('lets the same policy pass, also in the rest of an apply that was cut short', async () => {
+  it('allows the same policy, also in the rest of an incomplete apply', async () => {
     const { bench, stack, file } = await begin(noAutoApply);
     await stack.declare(auto('a'), auto('b'));
     await stack.run(['plan', '--out', file], 0);
@@ -105,8 +105,8 @@ describe('An acknowledgement with a plan file', () => {
   });
 });
 
-describe('An apply that was cut short', () => {
-  it('goes on without another acknowledgement only where the policies say the same', async () => {
+describe('An incomplete apply', () => {
+  it('continues without another acknowledgement only if the policies are the same', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: withPolicies });
     await stack.write(rules, policiesText(noAutoApply));
@@ -139,7 +139,7 @@ describe('An acknowledgement in ci apply', () => {
   };
   const label = 'trueup-ack/policy/x';
 
-  it('by a label is only for the resources that its pull request showed', async () => {
+  it('by a label covers only the resources that its pull request showed', async () => {
     const scene = await begin();
     const pullOf = (name: string) => scene.pull([auto(name)], { file: `${name}.yaml`, isPlannedByJob: true });
     const [one, two] = [await pullOf('app'), await pullOf('second')];
@@ -157,7 +157,7 @@ describe('An acknowledgement in ci apply', () => {
     expect(await scene.bench.idsOf('second')).toHaveLength(1);
   });
 
-  it('by a label is not for another rule that was pushed later to a branch of policies', async () => {
+  it('by a label does not cover another rule that was pushed later to a branch of policies', async () => {
     const git = { policies: { from: { git: { remote: 'origin', ref: 'main', path: 'policies' } } } };
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     scene.push({
@@ -201,9 +201,9 @@ describe('An acknowledgement in ci apply', () => {
       return { scene, run, digest, approve: (plan: string) => ['approve', plan, 'pay', ...by] };
     };
 
-    it('of a digest is for what the policy says in the plan that the job prints, and for nothing else', async () => {
+    it('of a digest covers only what the policy reports in the plan that the job prints', async () => {
       const { scene, run, digest, approve } = await open();
-      // A name alone does not say what was read.
+      // A name alone does not show what was read.
       const named = await run(1, ...approve(digest), 'policy/x');
       expect(named.err).toContain('a digest alone does not show what policy/x says');
       const { err } = await scene.ciApply(4, [], noCodeHost);
@@ -217,7 +217,7 @@ describe('An acknowledgement in ci apply', () => {
       expect(await scene.bench.idsOf('app')).toHaveLength(1);
     });
 
-    it('of a plan file is for what the file shows', async () => {
+    it('of a plan file covers what the file shows', async () => {
       const { scene, run, approve } = await open();
       const file = join(temporaryFolder(), 'plan.json');
       await run(0, 'plan', 'pay', '--out', file);

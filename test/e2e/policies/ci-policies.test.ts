@@ -1,4 +1,4 @@
-/** Policies in pull requests and on the protected branch: who proposes a change does not choose the rules for it. */
+/** Policies in pull requests and on the protected branch: the author of a change does not choose the rules for it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -56,13 +56,13 @@ describe('A pull request', () => {
       'the rule of the policy "no-auto-apply" is loosened',
     ],
     [
-      'changes what it is about',
+      'changes its match',
       { [rules]: policiesText(noAutoApply({ match: { kinds: ['Workspace'], actions: ['delete'] } })) },
       'the match of the policy "no-auto-apply" is loosened',
     ],
   ])(
-    'that %s is planned with the policy of the base branch as well, and says what it loosens',
-    async (_, files, says) => {
+    'that %s is planned with the policy of the base branch as well, and the plan says what it loosens',
+    async (_, files, loosened) => {
       const scene = await openWithFiles();
       scene.propose({ ...auto, ...files });
       const guards = await guardsOf(scene);
@@ -74,19 +74,19 @@ describe('A pull request', () => {
       expect(guards).toContainEqual({
         id: 'loosened',
         effect: 'blocks',
-        message: expect.stringContaining(says),
+        message: expect.stringContaining(loosened),
       });
     },
   );
 
-  it('that no longer names the policies is planned with them, and says so', async () => {
+  it('that removes the policies from the stack is planned with them, and the plan says so', async () => {
     const scene = await openWithFiles();
     scene.propose({ ...auto, 'stacks/pay/trueup.yaml': scene.stack('pay') });
     const ids = (await guardsOf(scene)).map(({ id }) => id);
     expect(ids).toEqual(['policy/no-auto-apply', 'loosened']);
   });
 
-  it('that exempts its own resource is planned without the exemption, and says so', async () => {
+  it('that exempts its own resource is planned without the exemption, and the plan says so', async () => {
     const scene = await openWithFiles();
     const until = new Date(Date.now() + 20 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
     const exemptions = [{ resource: 'Workspace/acme/pay-app', reason: 'r', owner: 'me', until }];
@@ -95,7 +95,7 @@ describe('A pull request', () => {
     expect(ids).toEqual(['policy/no-auto-apply', 'loosened']);
   });
 
-  it('that makes a policy stricter, or adds one, loosens nothing', async () => {
+  it('that makes a policy stricter, or adds one, does not count as loosened', async () => {
     const scene = await openWithFiles();
     const added = policy('named', { rule: 'change.name.startsWith("pay-")' });
     scene.propose({ ...auto, [rules]: policiesText(noAutoApply({ description: 'people apply' }), added) });
@@ -116,7 +116,7 @@ describe('Policies of a branch of a remote', () => {
     return { scene, commit };
   };
 
-  it('hold for a pull request that changes the files, and the plan has the commit that they come from', async () => {
+  it('hold for a pull request that changes the files, and the plan shows their commit', async () => {
     const { scene, commit } = await openWithRef();
     scene.propose({ ...auto, 'policies/rules.yaml': policiesText(policy('other', { rule: 'true' })) });
     const plan = await planOf(scene);
@@ -127,7 +127,7 @@ describe('Policies of a branch of a remote', () => {
     expect((await scene.run(['plan', 'stacks/pay'])).out).toContain(commit);
   });
 
-  it('are for several stacks: an exemption without a resource is a warning only beside a nearly equal one that violates', async () => {
+  it('warn about an unused exemption only if a resource with a similar address violates the policy', async () => {
     const scene = await openCiScene();
     const until = new Date(Date.now() + 20 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
     const exemptions = ['Workspace/acme/other-stack', 'Workspace/acme/pay-ap', 'Workspace/acme/net-ap'].map(
@@ -142,7 +142,7 @@ describe('Policies of a branch of a remote', () => {
     ]);
   });
 
-  it('hold also where the pull request takes them from elsewhere', async () => {
+  it('hold also if the pull request names another source', async () => {
     const { scene } = await openWithRef();
     scene.propose({
       ...auto,
@@ -167,7 +167,7 @@ describe('Policies of a branch of a remote', () => {
   it.each([
     ['the branch', from('no-such-branch')],
     ['the folder', from('main', 'no-such-folder')],
-  ])('are never none: without %s nothing is planned', async (_, spec) => {
+  ])('are required: without %s nothing is planned', async (_, spec) => {
     const { scene } = await openWithRef();
     scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec }) });
     const { code, out, err } = await scene.run(['plan', 'stacks/pay']);
@@ -181,7 +181,7 @@ describe('Policies of a branch of a remote', () => {
 describe('trueup ci apply', () => {
   const spec = { ...withPolicies, ledger: 'git' };
 
-  it('applies nothing that a policy denies, whatever people approve and acknowledge', async () => {
+  it('applies nothing that a policy denies, despite approvals and acknowledgements', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const denied = policiesText(noAutoApply());
     const { pull, approve, merge } = await scene.pull([workspace('app', { autoApply: true })], {
@@ -196,7 +196,7 @@ describe('trueup ci apply', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('applies what a policy wants confirmed once a label acknowledges it', async () => {
+  it('applies a change with a "confirm" policy after a label acknowledges it', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const confirmed = policiesText(noAutoApply({ severity: 'confirm' }));
     const { pull, approve, merge } = await scene.pull([workspace('app', { autoApply: true })], {

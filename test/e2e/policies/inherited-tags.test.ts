@@ -35,8 +35,8 @@ const auto = (name: string, more: object = {}, metadata: object = {}) =>
   workspace(name, { autoApply: true, ...more }, metadata);
 const found = 'policy/no-auto-apply';
 
-describe('A policy by tags, where the stack does not declare the project', () => {
-  it('sees the tags of the project that a new workspace goes to, by name and by id', async () => {
+describe('A policy by tags, if the stack does not declare the project', () => {
+  it('applies to the tags of the project of a new workspace, by name and by id', async () => {
     const { stack, guards, bench } = await begin();
     await stack.declare(auto('app', { project: 'live' }));
     expect(await guards()).toContain(found);
@@ -50,7 +50,7 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).not.toContain(found);
   });
 
-  it('sees those of a workspace that is adopted, changed or moved to another project', async () => {
+  it('applies to the project tags of a workspace that is adopted, changed or moved to another project', async () => {
     const { stack, guards } = await begin();
     await stack.declare(auto('old', {}, { adopt: true }));
     expect(await guards()).toContain(found);
@@ -66,7 +66,7 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).not.toContain(found);
   });
 
-  it('sees a tag of the project that a tag of the workspace has covered until now', async () => {
+  it('applies to a tag of the project that a tag of the workspace has overridden until now', async () => {
     const { stack, guards } = await begin();
     await stack.declare(auto('own', { tags: { env: 'dev' } }, { adopt: true }));
     expect(await guards()).not.toContain(found);
@@ -75,7 +75,7 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).toContain(found);
   });
 
-  it('sees them in a rule that asks for the tags of the resource', async () => {
+  it('has the project tags in a rule that uses the tags of the resource', async () => {
     const { stack, guards } = await begin(
       policy('no-auto-apply', {
         match: { kinds: ['Workspace'] },
@@ -91,7 +91,7 @@ describe('A policy by tags, where the stack does not declare the project', () =>
   it.each([
     '[resource].all(r, !("env" in r.tags && r.tags.env == "prod" && r.spec.autoApply))',
     '!(resource["tags"].exists(key, resource["tags"][key] == "prod") && resource.spec.autoApply)',
-  ])('sees them in the rule %s, and one that is unknown violates it', async (rule) => {
+  ])('has the project tags in the rule %s, and unknown tags violate it', async (rule) => {
     const { stack, guards, bench } = await begin(
       policy('no-auto-apply', { match: { kinds: ['Workspace'] }, rule }),
     );
@@ -103,27 +103,27 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).toContain(found);
   });
 
-  it('is about a workspace without a project in its manifest also if the token may not list projects', async () => {
+  it('applies to a workspace without a project in its manifest if the token may not list projects', async () => {
     const { stack, bench, guards } = await begin();
     await stack.declare(auto('app'));
     expect(await guards()).not.toContain(found);
     bench.wire.add({ method: 'GET', path: /\/acme\/projects/, times: 99, fault: { answer: 404 } });
     expect(await guards()).toContain(found);
-    // Nor may it read the organization.
+    // The token may not read the organization either.
     bench.wire.add({ method: 'GET', path: /\/organizations\/acme$/, times: 99, fault: { answer: 404 } });
     expect(await guards()).toContain(found);
     await stack.run(['apply', '--yes'], 5);
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('sees those of the part that is planned', async () => {
+  it('applies only to the part that is planned', async () => {
     const { stack } = await begin();
     await stack.declare(auto('app', { project: 'live' }), workspace('other'));
     expect((await stack.run(['plan', '--select', 'Workspace/acme/app'], 0)).out).toContain(found);
     expect((await stack.run(['plan', '--select', 'Workspace/acme/other'], 0)).out).not.toContain(found);
   });
 
-  it('is about a workspace whose project cannot be read, and says why', async () => {
+  it('applies to a workspace whose project cannot be read, and says why', async () => {
     const { stack, bench } = await begin();
     bench.wire.add({ path: /\/projects/, times: 99, fault: { answer: 403, body: { errors: [] } } });
     await stack.declare(auto('app', { projectId: 'prj-lab' }));

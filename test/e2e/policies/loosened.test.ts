@@ -1,4 +1,4 @@
-/** What a pull request loosens of policies: it is said, it blocks, and what held before holds for the plan as well. */
+/** Policies that a pull request loosens: the plan says so and blocks, and the former policies hold for the plan as well. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,23 +39,23 @@ async function planOf(scene: CiScene, before: (clone: string) => void = () => {}
     file,
     clone,
     plan,
-    says: plan.guards.map(({ id, effect, message }) => `${id} ${effect}: ${message}`),
+    guardLines: plan.guards.map(({ id, effect, message }) => `${id} ${effect}: ${message}`),
   };
 }
 
 describe('A pull request', () => {
-  it('that changes nothing but policies in a branch of its own repository is planned, and says what it loosens', async () => {
+  it('that changes only policies of its own repository is planned, and the plan says what it loosens', async () => {
     const scene = await openWith({ 'policies/rules.yaml': policiesText(noAutoApply()) }, fromBranch());
     scene.propose({ 'policies/rules.yaml': policiesText(noAutoApply({ severity: 'warn' })) });
-    const { says } = await planOf(scene);
-    expect(says).toEqual([expect.stringContaining('is loosened from deny to warn')]);
+    const { guardLines } = await planOf(scene);
+    expect(guardLines).toEqual([expect.stringContaining('is loosened from deny to warn')]);
   });
 
-  it('that moves from policies of a branch that is gone can be planned, and the plan says that they do not hold', async () => {
+  it('that leaves policies of a deleted branch can be planned, and the plan says that they do not hold', async () => {
     const scene = await openWith({ [rules]: policiesText(noAutoApply()) }, fromBranch('no-such-branch'));
     scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: withPolicies }) });
-    const { plan, says } = await planOf(scene);
-    expect(says).toEqual([expect.stringContaining('spec.policies.from is loosened')]);
+    const { plan, guardLines } = await planOf(scene);
+    expect(guardLines).toEqual([expect.stringContaining('spec.policies.from is loosened')]);
     expect(plan.problems).toContainEqual(
       expect.objectContaining({
         severity: 'warning',
@@ -72,21 +72,21 @@ describe('A pull request', () => {
     ],
     ['a document', policiesText(noAutoApply({ severty: 'deny' })), 'the files of "spec.policies"'],
   ])(
-    'that repairs %s of the base branch that is not valid can be planned, and says so',
-    async (_, text, says) => {
+    'that repairs %s of the base branch that is not valid can be planned, and the plan says so',
+    async (_, text, subject) => {
       const scene = await openWith({ [rules]: text });
       scene.propose({ ...auto, [rules]: policiesText(noAutoApply()) });
       const found = await planOf(scene);
-      expect(found.says).toEqual([
+      expect(found.guardLines).toEqual([
         expect.stringMatching(/^policy\/no-auto-apply denies/),
-        expect.stringContaining(`${says} is loosened from`),
+        expect.stringContaining(`${subject} is loosened from`),
       ]);
-      expect(found.says[1]).toContain('not valid');
-      expect(found.says[1]).toContain('the former value does not hold for this plan');
+      expect(found.guardLines[1]).toContain('not valid');
+      expect(found.guardLines[1]).toContain('the former value does not hold for this plan');
     },
   );
 
-  it('that changes files at the path of policies of another repository loosens nothing', async () => {
+  it('that changes files at the path where another repository has its policies loosens nothing', async () => {
     const scene = await openWith({ 'policies/rules.yaml': 'kind: Other\n' });
     const org = temporaryFolder({ 'policies/rules.yaml': policiesText(noAutoApply()) });
     git(org, 'init', '--quiet', '-b', 'main');
@@ -95,17 +95,17 @@ describe('A pull request', () => {
     const spec = { policies: { from: { git: { remote: 'org', ref: 'main', path: 'policies' } } } };
     scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec }) });
     scene.propose({ ...auto, 'policies/rules.yaml': 'kind: Another\n' });
-    const { says } = await planOf(scene, (clone) => void git(clone, 'remote', 'add', 'org', org));
-    expect(says).toEqual([expect.stringMatching(/^policy\/no-auto-apply denies/)]);
+    const { guardLines } = await planOf(scene, (clone) => void git(clone, 'remote', 'add', 'org', org));
+    expect(guardLines).toEqual([expect.stringMatching(/^policy\/no-auto-apply denies/)]);
   });
 
-  it('that breaks its own policy cannot be planned', async () => {
+  it('with an invalid rule in its own policy cannot be planned', async () => {
     const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
     scene.propose({ ...auto, [rules]: policiesText(noAutoApply({ rule: 'chnge.name == ""' })) });
     expect((await scene.job()).code).toBe(7);
   });
 
-  it('shows each exemption that it adds', async () => {
+  it('has each exemption that it adds in its plan', async () => {
     const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
     const until = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
     const names = ['legacy-billing-eu', 'legacy-billing-us', 'legacy-invoices', '*'];
@@ -114,8 +114,8 @@ describe('A pull request', () => {
       ...{ reason: 'r', owner: 'me', until },
     }));
     scene.propose({ [rules]: policiesText(noAutoApply({ exemptions })) });
-    const { says } = await planOf(scene);
-    expect(says).toEqual(
+    const { guardLines } = await planOf(scene);
+    expect(guardLines).toEqual(
       names.map((name) =>
         expect.stringContaining(
           `the exemption of "Workspace/acme/${name}" from the policy "no-auto-apply" is loosened from nothing to ${until}`,
@@ -124,18 +124,19 @@ describe('A pull request', () => {
     );
   });
 
-  it('shows what it changes in a long rule', async () => {
+  it('has the changed part of a long rule in its plan', async () => {
     const scene = await openWith({
       [rules]: policiesText(noAutoApply({ rule: long('!resource.spec.autoApply') })),
     });
     scene.propose({ [rules]: policiesText(noAutoApply({ rule: long('true') })) });
-    const { says } = await planOf(scene);
-    const [, before, after] = /is loosened from (.*) to (.*), and the stricter/.exec(says[0] ?? '') ?? [];
+    const { guardLines } = await planOf(scene);
+    const [, before, after] =
+      /is loosened from (.*) to (.*), and the stricter/.exec(guardLines[0] ?? '') ?? [];
     expect(before).toMatch(/^….*!resource\.spec\.autoApply \(sha256 [0-9a-f]{32}\)$/);
     expect(after).toMatch(/^….* true \(sha256 [0-9a-f]{32}\)$/);
   });
 
-  it('whose plan denies cannot be applied with its plan file, because it only warns at its head', async () => {
+  it('with a denied plan cannot be applied by its plan file, although its own policy only warns', async () => {
     const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
     scene.propose({ ...auto, [rules]: policiesText(noAutoApply({ severity: 'warn' })) });
     const { file, clone } = await planOf(scene);
@@ -149,11 +150,11 @@ describe('A pull request', () => {
   it.each([
     ['that has policies', withPolicies, withPolicies],
     ['that gets policies', {}, withPolicies],
-  ])('that gives a target another name in a stack %s says so', async (_, before, after) => {
+  ])('that gives a target another name in a stack %s has this in its plan', async (_, before, after) => {
     const scene = await openWith({ [rules]: other }, before);
     scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: after }, { name: 'sandbox' }) });
-    const { says } = await planOf(scene);
-    expect(says).toEqual([
+    const { guardLines } = await planOf(scene);
+    expect(guardLines).toEqual([
       expect.stringMatching(
         /^loosened blocks: the name of the target workspaces acme at .* is loosened from "acme" to "sandbox"/,
       ),
@@ -162,7 +163,7 @@ describe('A pull request', () => {
 });
 
 describe('trueup ci apply', () => {
-  it('does not apply what was denied because the pull request removes the policy from its branch as well', async () => {
+  it('does not apply a denied change although its pull request removes the policy as well', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     scene.push({
       'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...fromBranch(), ledger: 'git' } }),
@@ -181,7 +182,7 @@ describe('trueup ci apply', () => {
     await scene.refused('a policy denies the plan', 5);
   });
 
-  it('does not apply an older commit with policies that its branch has loosened since', async () => {
+  it('does not apply an older commit with policies that were loosened later', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     scene.push({
       'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...fromBranch(), ledger: 'git' } }),
@@ -202,7 +203,7 @@ describe('trueup ci apply', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('does not count an acknowledged change of a long rule for another change of it that was pushed later', async () => {
+  it('does not accept the acknowledgement of a changed long rule for a later change of it', async () => {
     const spec = { ...withPolicies, ledger: 'git' };
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const ruled = (tail: string) => policiesText(noAutoApply({ rule: long(tail) }));

@@ -1,4 +1,4 @@
-/** Ways around a policy that do not exist: tags that a manifest leaves out, names of targets, links, and files or refs that are not there. */
+/** A policy cannot be evaded by tags that a manifest omits, names of targets, links, or missing files and refs. */
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,15 +23,15 @@ const noAutoApply = (more: object = {}) =>
   policy('no-auto-apply', { match: { kinds: ['Workspace'] }, rule: '!resource.spec.autoApply', ...more });
 const inProduction = noAutoApply({ match: { kinds: ['Workspace'], tags: { env: 'prod' } } });
 
-/** Somebody tags the workspace, and no manifest says so. */
+/** Tags the workspace by hand, so that no manifest declares the tag. */
 async function bind(bench: Bench): Promise<void> {
   await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, {
     data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }],
   });
 }
 
-describe('A policy about tags', () => {
-  it('sees tags of a workspace that no manifest names', async () => {
+describe('A policy by tags', () => {
+  it('applies to tags of a workspace that no manifest declares', async () => {
     const { bench, stack, guards } = await begin([inProduction]);
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
@@ -41,7 +41,7 @@ describe('A policy about tags', () => {
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('sees a tag that the manifest left to others before', async () => {
+  it('applies to a tag that the manifest left to others before', async () => {
     const { stack, guards } = await begin([inProduction]);
     await stack.declare(workspace('app', { tags: { env: 'prod' } }));
     await stack.run(['apply', '--yes'], 0);
@@ -64,7 +64,7 @@ describe('A policy about tags', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('sees the tags of a workspace that is adopted', async () => {
+  it('applies to the tags of a workspace that is adopted', async () => {
     const { bench, stack, guards } = await begin([inProduction]);
     await bench.byHand.post('/organizations/acme/workspaces', {
       data: { type: 'workspaces', attributes: { name: 'app' } },
@@ -74,7 +74,7 @@ describe('A policy about tags', () => {
     expect(await guards()).toContain('policy/no-auto-apply');
   });
 
-  it('tells a workspace from a project with the same name', async () => {
+  it('distinguishes a workspace from a project with the same name', async () => {
     const { stack, guards } = await begin([inProduction]);
     await stack.declare(
       { ...workspace('app', { tags: { env: 'prod' } }), kind: 'Project' },
@@ -83,7 +83,7 @@ describe('A policy about tags', () => {
     expect(await guards()).not.toContain('policy/no-auto-apply');
   });
 
-  it('sees those that a workspace inherits from a project of the same plan', async () => {
+  it('applies to tags that a workspace inherits from a project of the same plan', async () => {
     const { stack, guards } = await begin([inProduction]);
     const inProject = (name: string, more: object = {}) => workspace('app', { project: name, ...more });
     const production = project('p', { tags: { env: 'prod' } });
@@ -95,7 +95,7 @@ describe('A policy about tags', () => {
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(production, project('q'), inProject('p', { autoApply: true }));
     expect(await guards()).toContain('policy/no-auto-apply');
-    // Neither another project nor another tag in the same plan leads out of the policy.
+    // The policy still applies if the same plan changes the project or its tag.
     await stack.declare(production, project('q'), inProject('q', { autoApply: true }));
     expect(await guards()).toContain('policy/no-auto-apply');
     const untagged = project('p', { tags: { env: 'dev' } });
@@ -117,8 +117,8 @@ describe('A policy about tags', () => {
   });
 });
 
-describe('A policy about a target', () => {
-  it('names its organization, so that another name of the target is no way around it', async () => {
+describe('A policy for a target', () => {
+  it('names its organization, so that it still applies if the target has another name', async () => {
     const ofAcme = policy('acme', { match: { kinds: ['Workspace'], targets: ['acme'] } });
     const { bench, stack } = await begin([ofAcme], {
       spec: withPolicies,
@@ -141,7 +141,7 @@ describe('A policy about a target', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('can ask for its organization in the rule', async () => {
+  it('can compare the organization in the rule', async () => {
     const { guards, stack } = await begin([policy('acme', { rule: 'change.place != "acme"' })]);
     await stack.declare(workspace('app'), role('web'));
     expect(await guards()).toEqual(['policy/acme', 'new-role']);
@@ -170,7 +170,7 @@ describe('Files of policies', () => {
     expect([code, out]).toEqual([7, expect.stringContaining('behind a symbolic link')]);
   });
 
-  it('that the checkout leaves out are never silently missing', async () => {
+  it('that a sparse checkout omits are an error', async () => {
     const scene = await openCiScene();
     scene.push({
       'stacks/pay/trueup.yaml': scene.stack('pay', { spec: withPolicies }),
@@ -191,7 +191,7 @@ describe('Policies of a remote', () => {
     policies: { from: { git: { remote, ref: 'main', path: 'policies' } } },
   });
 
-  it('are those of a remote of the clone, and never of a folder with its name', async () => {
+  it('come from a remote of the clone, and never from a folder with its name', async () => {
     const scene = await openCiScene();
     scene.push({
       'stacks/pay/trueup.yaml': scene.stack('pay', { spec: from('org') }),
@@ -210,7 +210,7 @@ describe('Policies of a remote', () => {
     expect(err).toContain('name a remote of this clone in "spec.policies"');
   });
 
-  it('are those of the branch where a tag has the same name, and those of a tag without a branch', async () => {
+  it('come from the branch if a tag has the same name, and from a tag if there is no such branch', async () => {
     const scene = await openCiScene();
     scene.push({
       'stacks/pay/trueup.yaml': scene.stack('pay', { spec: from() }),
@@ -240,7 +240,7 @@ describe('A plan with policies', () => {
     expect((await stack.run(['plan'], 0)).out).toContain('Workspace/acme/f is exempt');
   });
 
-  it('refuses an exemption until a moment that does not exist', async () => {
+  it('refuses an exemption until a date that does not exist', async () => {
     const exemptions = [{ resource: '*', reason: 'r', owner: 'o', until: '2027-02-30T10:00:00Z' }];
     const { stack } = await begin([noAutoApply({ exemptions })]);
     await stack.declare(workspace('a'));
@@ -254,7 +254,7 @@ describe('A plan with policies', () => {
     expect((await stack.run(['plan'], 7)).err).toContain('"policies"');
   });
 
-  it('does not call what a slow rule kept from being evaluated in a replay denied', async () => {
+  it('is reported as unknown by a replay if a slow rule kept others from being evaluated', async () => {
     const { stack } = await begin([]);
     await stack.write('policies/rules.yaml', policiesText(policy('fine', { rule: 'true' })));
     await stack.begin(workspace('app'));
@@ -270,8 +270,8 @@ describe('A plan with policies', () => {
   });
 });
 
-describe('The history', () => {
-  it('has each resource that changes name once, however many name it', async () => {
+describe('The history of applies with policies', () => {
+  it('stores a referenced resource once, even if many changes refer to it', async () => {
     const { stack } = await begin([
       policy('fine', {
         match: { actions: ['create'] },

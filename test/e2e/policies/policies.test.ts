@@ -1,4 +1,4 @@
-/** Policies through the real CLI: what violates one is shown with the plan, and apply checks again at its own time. */
+/** Policies through the real command line: the plan shows violations, and apply checks again at its own time. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { consumers, role, workspace } from '../../support/cli/documents.ts';
 import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
 
-interface Begun {
+interface Opened {
   readonly bench: Bench;
   readonly stack: Checkout;
 }
@@ -16,7 +16,7 @@ interface Begun {
 async function begin(
   policies: readonly object[],
   options: StackOptions = { spec: withPolicies },
-): Promise<Begun> {
+): Promise<Opened> {
   const bench = await openBench();
   const stack = await bench.checkout(options);
   await stack.write('policies/rules.yaml', policiesText(...policies));
@@ -36,7 +36,7 @@ const noAutoApply = (severity: string, more: object = {}) =>
 const auto = workspace('app', { autoApply: true });
 
 describe('A change that violates a policy', () => {
-  it('with the severity "deny" stops apply with 5, whatever is acknowledged, and nothing is written', async () => {
+  it('with the severity "deny" stops apply with 5 despite acknowledgements, and nothing is written', async () => {
     const { bench, stack } = await begin([noAutoApply('deny')]);
     await stack.declare(auto);
     const { digest, guards, acknowledge } = await stack.plan();
@@ -69,7 +69,7 @@ describe('A change that violates a policy', () => {
     expect(out).toContain('app: turn off autoApply of app');
   });
 
-  it('is among the guards in every format, in SARIF at the place of its document', async () => {
+  it('is among the guards in every format, in SARIF at the line of its document', async () => {
     const { stack } = await begin([noAutoApply('deny')]);
     await stack.declare(workspace('first'), auto);
     const formats = ['text', 'json', 'markdown', 'html', 'github', 'sarif'];
@@ -86,7 +86,7 @@ describe('A change that violates a policy', () => {
     expect([artifactLocation.uri, region.startLine]).toEqual(['manifests/all.yaml', 3]);
   });
 
-  it('is found by tags, targets, kinds and actions, also where the change takes the tag away', async () => {
+  it('is found by tags, targets, kinds and actions, also if the change removes the tag', async () => {
     const match = { tags: { env: ['prod', 'live-*'] }, targets: ['ac*'], kinds: ['Workspace'] };
     const { stack } = await begin([policy('never', { match })]);
     await stack.declare(workspace('dev', { tags: { env: 'dev' } }), workspace('bare'), role('web'));
@@ -101,7 +101,7 @@ describe('A change that violates a policy', () => {
     ]);
   });
 
-  it('leaves a policy no way out by another value of the tag in the same change', async () => {
+  it('is found also if the same change gives the tag another value', async () => {
     const { stack } = await begin([
       policy('never', {
         match: { kinds: ['Workspace'], tags: { env: 'prod' } },
@@ -115,8 +115,8 @@ describe('A change that violates a policy', () => {
   });
 });
 
-describe('Rules see', () => {
-  it('a change before and after, its fields, its access and its place', async () => {
+describe('A rule can use', () => {
+  it('the values of a change before and after, its fields and its line', async () => {
     const rule = [
       'change.action == "update" && change.before.autoApply == false && change.after.autoApply == true',
       'change.fields.exists(f, f.path == "autoApply" && f.before == false && f.after == true)',
@@ -133,7 +133,7 @@ describe('Rules see', () => {
     expect(guards.filter(({ id }) => id.startsWith('policy/'))).toEqual([]);
   });
 
-  it('a deleted resource as it was, and no resource after it', async () => {
+  it('the former values of a deleted resource, which has no values afterwards', async () => {
     const rule = 'change.after == null && resource == null && change.before.autoApply == true';
     const { stack } = await begin([
       policy('deleted', { rule, match: { actions: ['delete'], kinds: ['Workspace'] } }),
@@ -146,7 +146,7 @@ describe('Rules see', () => {
     expect(plan.guards.filter(({ id }) => id.startsWith('policy/'))).toEqual([]);
   });
 
-  it('the workspace that a state is of, and those that may read it', async () => {
+  it('the workspace of a state, and the workspaces that may read it', async () => {
     const rule =
       'resource.parent.name == "net" && resource.references.all(r, r.name == "app" && r.spec.autoApply)';
     const match = { kinds: ['RemoteStateConsumers'] };
@@ -159,20 +159,20 @@ describe('Rules see', () => {
 });
 
 describe('A rule that fails', () => {
-  it('is a violation with its reason, and never a pass', async () => {
+  it('is a violation with its reason, and does not pass', async () => {
     const { stack } = await begin([
       policy('absent', { rule: 'resource.tags.owner == "net"', match: { kinds: ['Workspace'] } }),
       policy('number', { rule: '1 + 1', match: { kinds: ['Workspace'] } }),
     ]);
     await stack.declare(workspace('app'));
     const { guards } = await stack.plan();
-    const says = guards.map(({ id, concerns }) => [id, concerns[0]?.says[0]]);
-    expect(says).toContainEqual(['policy/absent', 'the rule fails: field not found: owner']);
-    expect(says).toContainEqual(['policy/number', 'the rule gives a number, and not true or false']);
+    const reasons = guards.map(({ id, concerns }) => [id, concerns[0]?.says[0]]);
+    expect(reasons).toContainEqual(['policy/absent', 'the rule fails: field not found: owner']);
+    expect(reasons).toContainEqual(['policy/number', 'the rule gives a number, and not true or false']);
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('by its deadline as well', async () => {
+  it('by its time limit is a violation as well', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const rule = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
     const { stack } = await begin([policy('endless', { rule })]);
@@ -183,7 +183,7 @@ describe('A rule that fails', () => {
   });
 });
 
-describe('No policy is ever "no policies"', () => {
+describe('Policies that cannot be read or are not valid', () => {
   it.each([
     ['a pattern matches no file', { policies: { files: ['rules/*.yaml'] } }, undefined, 7, 'rules/*.yaml'],
     ['a file does not exist', { policies: { files: ['policies/no.yaml'] } }, undefined, 7, 'does not exist'],
@@ -226,25 +226,25 @@ describe('No policy is ever "no policies"', () => {
       1,
       'cannot be read',
     ],
-  ])('%s: plan and apply stop, and nothing is written', async (...[, spec, text, code, says]) => {
+  ])('stop plan and apply, and nothing is written: %s', async (...[, spec, text, code, message]) => {
     const { bench, stack } = await begin([policy('x')], { spec });
     if (text !== undefined) await stack.write('policies/rules.yaml', text);
     await stack.declare(workspace('app'));
     for (const args of [['plan'], ['apply', '--yes']]) {
       const { out, err } = await stack.run(args, code);
-      expect(out + err).toContain(says);
+      expect(out + err).toContain(message);
     }
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('validate finds the mistakes in files as well, without a service', async () => {
+  it('are reported by validate as well, without a service', async () => {
     const { stack } = await begin([policy('x', { rule: 'chnge.action == ""' })]);
     await stack.declare(workspace('app'));
     const { err, out } = await stack.run(['validate'], 7);
     expect(out + err).toContain('did you mean "change"?');
   });
 
-  it('files of policies are no manifests, even where the patterns of both match', async () => {
+  it('are not read as manifests, even if the patterns of both match', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({
       spec: { policies: { files: ['manifests/policies/*.yaml'] }, manifests: ['manifests/**/*.yaml'] },
@@ -261,37 +261,37 @@ describe('An exemption', () => {
     noAutoApply(severity, {
       exemptions: [{ resource: 'Workspace/acme/app', reason: 'moves soon', owner: 'team-net', until }],
     });
-  const at = async ({ stack }: Begun, time: number, args: readonly string[], code: number) => {
+  const at = async ({ stack }: Opened, time: number, args: readonly string[], code: number) => {
     const ran = await trueup(args, { cwd: stack.directory, env: stack.env, now: () => time });
     expect(ran, ran.out + ran.err).toMatchObject({ code });
     return ran;
   };
 
-  it('makes a violation count as none, and the plan says which and until when', async () => {
-    const begun = await begin([exempt('2027-01-15')]);
-    await begun.stack.declare(auto);
-    const { out } = await at(begun, now, ['plan', '--format', 'json'], 0);
+  it('lets a violation pass, and the plan shows the resource and the end of the exemption', async () => {
+    const opened = await begin([exempt('2027-01-15')]);
+    await opened.stack.declare(auto);
+    const { out } = await at(opened, now, ['plan', '--format', 'json'], 0);
     expect(JSON.parse(out)).toMatchObject({
       guards: [],
       policies: {
         exempted: [{ guard: 'policy/no-auto-apply', address: 'Workspace/acme/app', until: '2027-01-15' }],
       },
     });
-    await at(begun, now, ['apply', '--yes'], 0);
+    await at(opened, now, ['apply', '--yes'], 0);
   });
 
-  it('that ends within 14 days is in every plan, also one without changes', async () => {
-    const begun = await begin([exempt('2026-12-05')]);
-    await begun.stack.declare(workspace('app'));
-    await at(begun, now, ['apply', '--yes'], 0);
-    const { out } = await at(begun, now, ['plan'], 0);
+  it('that ends within 14 days is reported in each plan, also in one without changes', async () => {
+    const opened = await begin([exempt('2026-12-05')]);
+    await opened.stack.declare(workspace('app'));
+    await at(opened, now, ['apply', '--yes'], 0);
+    const { out } = await at(opened, now, ['plan'], 0);
     expect(out).toContain('Nothing to change');
     expect(out).toContain('the exemption of "Workspace/acme/app"');
     expect(out).toContain('owner: team-net');
-    const json = JSON.parse((await at(begun, now, ['plan', '--format', 'json'], 0)).out);
+    const json = JSON.parse((await at(opened, now, ['plan', '--format', 'json'], 0)).out);
     const all = [...json.problems, ...(json.diagnostics ?? [])];
     const { place } = all.find(({ code }: { code: string }) => code === 'exemption-ends');
-    const lines = (await readFile(join(begun.stack.directory, place.file), 'utf8')).split('\n');
+    const lines = (await readFile(join(opened.stack.directory, place.file), 'utf8')).split('\n');
     expect(lines[place.line - 1]?.slice(place.column - 1)).toMatch(/^"2026-12-05"/);
   });
 
@@ -300,19 +300,19 @@ describe('An exemption', () => {
       noAutoApply(severity, {
         exemptions: [{ resource, reason: 'r', owner: 'o', until: '2027-01-15' }],
       });
-    const unused = async (begun: Begun, args: readonly string[] = [], code = 0) => {
-      const { out } = await at(begun, now, ['plan', '--format', 'json', ...args], code);
+    const unused = async (opened: Opened, args: readonly string[] = [], code = 0) => {
+      const { out } = await at(opened, now, ['plan', '--format', 'json', ...args], code);
       return (JSON.parse(out) as PlanJson).problems
         .filter((one) => one.code === 'exemption-unused')
         .map(({ message, place }) => [message, place?.file]);
     };
 
     it.each(['Workspace/acme/pay-appp', 'Workspace/acne/pay-app'])(
-      'is a warning at %s where a resource with nearly this address violates the policy',
+      'is a warning at %s if a resource with a similar address violates the policy',
       async (resource) => {
-        const begun = await begin([misspelt(resource)]);
-        await begun.stack.declare(workspace('pay-app', { autoApply: true }), workspace('other'));
-        expect(await unused(begun)).toEqual([
+        const opened = await begin([misspelt(resource)]);
+        await opened.stack.declare(workspace('pay-app', { autoApply: true }), workspace('other'));
+        expect(await unused(opened)).toEqual([
           [
             `the exemption of "${resource}" from the policy "no-auto-apply" is about no resource of this stack; did you mean "Workspace/acme/pay-app"?`,
             'policies/rules.yaml',
@@ -321,27 +321,27 @@ describe('An exemption', () => {
       },
     );
 
-    it('is none where it may be about a resource of another stack with the same policies', async () => {
-      const begun = await begin([misspelt('Workspace/acme/net-core')]);
-      await begun.stack.declare(workspace('pay-app', { autoApply: true }), workspace('net-care'));
-      expect(await unused(begun)).toEqual([]);
+    it('is not a warning if it may be for a resource of another stack with the same policies', async () => {
+      const opened = await begin([misspelt('Workspace/acme/net-core')]);
+      await opened.stack.declare(workspace('pay-app', { autoApply: true }), workspace('net-care'));
+      expect(await unused(opened)).toEqual([]);
     });
 
-    it('is none where the resource is declared, recorded, or outside of a part', async () => {
-      const begun = await begin([misspelt('Workspace/acme/pay-*')]);
-      await begun.stack.declare(workspace('pay-app'), workspace('other'));
-      expect(await unused(begun)).toEqual([]);
-      expect(await unused(begun, ['--select', 'Workspace/acme/other'])).toEqual([]);
-      await begun.stack.run(['apply', '--yes'], 0);
-      await begun.stack.declare(workspace('other'));
-      expect(await unused(begun)).toEqual([]);
+    it('is not a warning if the resource is declared, recorded, or outside of a part', async () => {
+      const opened = await begin([misspelt('Workspace/acme/pay-*')]);
+      await opened.stack.declare(workspace('pay-app'), workspace('other'));
+      expect(await unused(opened)).toEqual([]);
+      expect(await unused(opened, ['--select', 'Workspace/acme/other'])).toEqual([]);
+      await opened.stack.run(['apply', '--yes'], 0);
+      await opened.stack.declare(workspace('other'));
+      expect(await unused(opened)).toEqual([]);
     });
   });
 
   it('that ends more than 90 days from now is an error', async () => {
-    const begun = await begin([exempt('2027-03-15')]);
-    await begun.stack.declare(auto);
-    const { out, err } = await at(begun, now, ['plan'], 7);
+    const opened = await begin([exempt('2027-03-15')]);
+    await opened.stack.declare(auto);
+    const { out, err } = await at(opened, now, ['plan'], 7);
     expect(out + err).toContain('more than 90 days from now');
   });
 
@@ -352,43 +352,43 @@ describe('An exemption', () => {
   ])(
     'of a policy with the severity %s that ended between approval and apply stops the apply with 5',
     async (severity, ack) => {
-      const begun = await begin([exempt('2026-12-05', severity)]);
-      await begun.stack.declare(auto);
-      await at(begun, now, ['plan', '--out', 'plan.json'], 0);
+      const opened = await begin([exempt('2026-12-05', severity)]);
+      await opened.stack.declare(auto);
+      await at(opened, now, ['plan', '--out', 'plan.json'], 0);
       const later = Date.parse('2026-12-06T00:00:01Z');
-      const { err } = await at(begun, later, ['apply', 'plan.json', ...ack], 5);
+      const { err } = await at(opened, later, ['apply', 'plan.json', ...ack], 5);
       expect(err).toContain('exemptions that the approved plan relies on have ended');
-      expect(begun.bench.wire.writes()).toEqual([]);
+      expect(opened.bench.wire.writes()).toEqual([]);
     },
   );
 
   it('that ended stops an apply of a digest alone as well, even if the policy is acknowledged', async () => {
-    const begun = await begin([exempt('2026-12-05', 'confirm')]);
-    await begun.stack.declare(auto);
-    const { digest } = JSON.parse((await at(begun, now, ['plan', '--format', 'json'], 0)).out);
+    const opened = await begin([exempt('2026-12-05', 'confirm')]);
+    await opened.stack.declare(auto);
+    const { digest } = JSON.parse((await at(opened, now, ['plan', '--format', 'json'], 0)).out);
     const later = Date.parse('2026-12-06T00:00:01Z');
-    await at(begun, later, ['apply', '--approve', digest, '--ack', 'policy/no-auto-apply'], 5);
-    expect(begun.bench.wire.writes()).toEqual([]);
+    await at(opened, later, ['apply', '--approve', digest, '--ack', 'policy/no-auto-apply'], 5);
+    expect(opened.bench.wire.writes()).toEqual([]);
   });
 });
 
-describe('Apply checks again', () => {
-  it('at its own time: what violates a policy only now was not acknowledged', async () => {
+describe('Apply checks policies again', () => {
+  it('at its own time, and a new violation is not acknowledged yet', async () => {
     const rule = 'plan.time.getDayOfWeek() != 5';
-    const begun = await begin([policy('no-fridays', { severity: 'confirm', rule })]);
-    await begun.stack.declare(workspace('app'));
-    const { directory: cwd, env } = begun.stack;
+    const opened = await begin([policy('no-fridays', { severity: 'confirm', rule })]);
+    await opened.stack.declare(workspace('app'));
+    const { directory: cwd, env } = opened.stack;
     const thursday = () => Date.parse('2026-11-26T12:00:00Z');
     const friday = () => Date.parse('2026-11-27T12:00:00Z');
     await trueup(['plan', '--out', 'plan.json'], { cwd, env, now: thursday });
     const late = await trueup(['apply', 'plan.json'], { cwd, env, now: friday });
     expect(late, late.err).toMatchObject({ code: 5 });
     expect(late.err).toContain('policy/no-fridays');
-    expect(begun.bench.wire.writes()).toEqual([]);
+    expect(opened.bench.wire.writes()).toEqual([]);
     expect(await trueup(['apply', 'plan.json'], { cwd, env, now: thursday })).toMatchObject({ code: 0 });
   });
 
-  it('with the policies of now: an acknowledgement is only for the resources that the plan file shows', async () => {
+  it('with the current policies, and an acknowledgement covers only resources that the plan file shows', async () => {
     const { bench, stack } = await begin([noAutoApply('confirm', { rule: 'resource.name != "app"' })]);
     await stack.declare(auto, workspace('other', { autoApply: true }));
     const file = join(stack.directory, 'plan.json');

@@ -35,7 +35,7 @@ describe('trueup policy test', () => {
     expect(ran).toMatchObject({ code: 0, out });
   });
 
-  it('fails with the place of a test that finds something else, or another message', async () => {
+  it('fails with the line of a test that has another result or message', async () => {
     const ran = await run(
       tested(
         { name: 'on', resource: on, expect: 'pass' },
@@ -53,7 +53,7 @@ describe('trueup policy test', () => {
     expect(ran.out).toContain('0 tests of 1 policy passed, 3 failed');
   });
 
-  it('takes an organization for the same in capitals and in lower case, as plans do, and a mount not', async () => {
+  it('ignores the case of an organization, as plans do, but not of a mount', async () => {
     const samples = ['Platform', 'platform', 'auth/Platform', 'auth/platform'].map((place) => ({
       name: place,
       change: { place },
@@ -105,13 +105,13 @@ describe('trueup policy replay', () => {
     expect(applies.map(({ findings }: { findings: object[] }) => findings.length)).toEqual([0, 1]);
   });
 
-  it('leaves out what was applied before', async () => {
+  it('leaves out earlier applies', async () => {
     const stack = await prepare();
     const { out } = await stack.run(['policy', 'replay', '--since', '2099-01-01T00:00:00Z'], 0);
     expect(out).toContain('Of 0 applies with changes');
   });
 
-  it('checks a workspace of which only the tags changed, as the plan does, and calls it unknown where older entries lack it', async () => {
+  it('checks a workspace with only changed tags, as plans do, and reports it as unknown for older entries', async () => {
     const stack = await prepare();
     await stack.write('policies/rules.yaml', policiesText(policy('named', { rule: 'true' })));
     const tags = (value: string) => workspace('app', { autoApply: true, tags: { env: value } });
@@ -134,7 +134,7 @@ describe('trueup policy replay', () => {
     expect(await newest()).toEqual([expect.objectContaining({ ...found, is: 'unknown' })]);
   });
 
-  it('calls what older entries lack unknown, and never passed, and decides what they have', async () => {
+  it('reports rules as unknown if older entries lack their values, and evaluates the others', async () => {
     const stack = await prepare();
     for (const file of await entriesOf(stack)) {
       const { unchanged: _, ...entry } = JSON.parse(await readFile(file, 'utf8'));
@@ -164,7 +164,7 @@ describe('trueup policy replay', () => {
   });
 });
 
-it('The ready policies in the examples pass their own tests, and each has some', async () => {
+it('The example policies pass their own tests, and each of them has tests', async () => {
   const ran = await trueup(['policy', 'test', 'examples/policies', '--format', 'json'], {
     cwd: process.cwd(),
     env: {},

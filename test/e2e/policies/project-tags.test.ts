@@ -16,7 +16,7 @@ const auto = (more: object = {}, name = 'app') =>
 const home = (env: string, metadata: object = {}, more: object = {}) =>
   project('home', { tags: { env }, ...more }, metadata);
 
-/** A workspace that breaks the rule only in production, in a project that is not yet. */
+/** A workspace that violates the rule only in production, in a project that is not in production yet. */
 async function begin(policies: readonly object[] = [inProduction], more: readonly object[] = []) {
   const scene = await openProjects(undefined, {}, { spec: withPolicies });
   const { stack, bench, idOfProject } = scene;
@@ -32,7 +32,7 @@ async function begin(policies: readonly object[] = [inProduction], more: readonl
   return { ...scene, guards, bindByHand };
 }
 
-describe('A policy by tags, where only the project of a workspace gets the tag', () => {
+describe('A policy by tags, if only the project of a workspace gets the tag', () => {
   it('checks the workspace, which has no change of its own, and says so', async () => {
     const { stack, bench } = await begin();
     await stack.declare(home('prod'), auto());
@@ -47,20 +47,20 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('checks it in a part with the project alone, as the service has it', async () => {
+  it('checks the live workspace in a part with the project alone', async () => {
     const { stack } = await begin();
     const part = ['--select', 'Project/acme/home'];
     await stack.declare(home('prod'), auto());
     expect((await stack.run(['plan', ...part], 0)).out).toContain(found);
     await stack.run(['apply', '--yes', ...part], 5);
-    // What its manifest says counts only once it is applied.
+    // The values of its manifest count only after they are applied.
     await stack.declare(home('prod'), auto({ autoApply: false }));
     expect((await stack.run(['plan', ...part], 0)).out).toContain(found);
     await stack.run(['apply', '--yes', '--select', 'Workspace/acme/app'], 0);
     await stack.run(['apply', '--yes', ...part], 0);
   });
 
-  it('checks it where standard input brings the project alone', async () => {
+  it('checks the workspace if standard input has the project alone', async () => {
     const { stack } = await begin();
     const stdin = documentsText([home('prod')]);
     const { out, err } = await trueup(['plan', '-'], { cwd: stack.directory, env: secrets, stdin });
@@ -70,7 +70,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     );
   });
 
-  it('checks it as an update with its content, its place, and no fields', async () => {
+  it('checks the workspace as an update with its content, its line, and no changed fields', async () => {
     const of = (name: string, ...actions: string[]) =>
       policy(name, { match: { ...match, actions }, rule: 'false' });
     const asked =
@@ -86,7 +86,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     expect((await stack.run(['plan'], 0)).out).not.toContain('not be evaluated');
   });
 
-  it('asks only policies about tags, and not about a workspace whose own tag goes first', async () => {
+  it('is checked without other policies, and not for a workspace with its own value of the tag', async () => {
     const own = auto({ tags: { env: 'dev' } }, 'own');
     const rules = [
       inProduction,
@@ -101,7 +101,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     ]);
   });
 
-  it('checks what belongs to the workspace, also where the workspace itself changes', async () => {
+  it('checks children of the workspace, also if the workspace itself changes', async () => {
     const parts = [
       consumers('app', { consumers: ['theirs-a'] }),
       tagBindings('app', { tags: { team: 'net' } }),
@@ -121,7 +121,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     expect(await guards()).toEqual(['policy/no-remotestateconsumers', 'policy/no-tagbindings']);
   });
 
-  it('checks it if a change of the project by hand is taken back, or the project gets another name', async () => {
+  it('checks the workspace if a manual change of the project is reverted, or the project is renamed', async () => {
     const { stack, guards, bindByHand } = await begin();
     await stack.declare(home('prod'), auto({ autoApply: false }));
     await stack.run(['apply', '--yes'], 0);
@@ -136,7 +136,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     expect(await guards()).toContain(found);
   });
 
-  it('checks it if the project exchanges its name with another one, and the workspace stays in it', async () => {
+  it('checks the workspace if its project exchanges names with another one', async () => {
     const { stack, guards, change, idOfProject } = await begin(
       [inProduction],
       [project('live', { tags: { env: 'prod' } })],
@@ -146,20 +146,20 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     await change(other, { name: 'home' });
     await change(one, { name: 'live' });
     await stack.declare(home('dev'), project('live', { tags: { env: 'prod' } }), auto());
-    // With the whole plan, the workspace goes to the project that has the name now, and no tag changes for it.
+    // With the whole plan, the workspace moves to the project that has the name now, and its tags stay the same.
     expect(await guards()).not.toContain(found);
     const part = ['--select', 'Project/acme/*'];
     expect((await stack.run(['plan', ...part], 0)).out).toContain(found);
   });
 
-  it('checks a workspace that the stack has without declaring it any more', async () => {
+  it('checks a workspace of the stack that is no longer declared', async () => {
     const { stack } = await begin();
     await stack.declare(home('prod'));
     const part = ['--select', 'Project/acme/home'];
     expect((await stack.run(['plan', ...part], 0)).out).toContain(found);
   });
 
-  it('is about the workspace where the tags of its project are not known', async () => {
+  it('applies to the workspace if the tags of its project are not known', async () => {
     const { stack, bench, guards } = await begin([
       policy('no-auto-apply', { match, rule: '!resource.spec.autoApply' }),
     ]);
@@ -168,7 +168,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     expect(await guards()).toContain(found);
   });
 
-  it('is about a workspace if the service does not say in which project it is', async () => {
+  it('applies to a workspace if the service does not show its project', async () => {
     const { stack, bench } = await begin();
     await stack.declare(home('dev'), workspace('app', { autoApply: true }));
     await stack.run(['apply', '--yes'], 0);
@@ -178,7 +178,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     expect((await stack.plan(1)).guards.map(({ id }) => id)).toContain(found);
   });
 
-  it('does not see workspaces of others, and changes by hand only once the workspace changes', async () => {
+  it('ignores workspaces of others, and sees manual changes only when the workspace changes', async () => {
     const { stack, guards, bindByHand, bench, idOfProject } = await begin();
     await bench.byHand.post('/organizations/acme/workspaces', {
       data: {
@@ -198,7 +198,7 @@ describe('A policy by tags, where only the project of a workspace gets the tag',
     expect(await guards()).toContain(found);
   });
 
-  it('is found by a replay of the policies over the history', async () => {
+  it('is checked by a replay of the policies over the history', async () => {
     const { stack } = await begin([policy('other', { match, rule: 'true' })]);
     await stack.declare(home('prod'), auto());
     await stack.run(['apply', '--yes'], 0);

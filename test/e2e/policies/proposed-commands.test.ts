@@ -1,4 +1,4 @@
-/** The commands that reports propose where a policy wants a confirmation: copied to a shell, they apply what was shown. */
+/** The commands that reports propose if a policy needs a confirmation: copied to a shell, they apply the plan that was shown. */
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
@@ -18,7 +18,7 @@ async function begin() {
 }
 
 /** The first proposed command with `--ack`, as words; none of these has a space, except in quotes. */
-function proposed({ out, err }: { readonly out: string; readonly err: string }): string[] {
+function proposedCommand({ out, err }: { readonly out: string; readonly err: string }): string[] {
   const [, command = ''] = /trueup (apply [^\n]*?--ack [\w/,-]+)/.exec(out + err) ?? [];
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 }
@@ -33,22 +33,22 @@ describe('The command that acknowledges a policy', () => {
   ])('applies the plan that %s shows', async (_, args, code) => {
     const { bench, stack } = await begin();
     await stack.run(['plan', '--out', 'plan.json'], 0);
-    await stack.run(proposed(await stack.run(args, code)), 0);
+    await stack.run(proposedCommand(await stack.run(args, code)), 0);
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('names the plan file where one is applied, because a digest does not cover what a policy says', async () => {
+  it('names the plan file if one is applied, because a digest does not cover the messages of policies', async () => {
     const { bench, stack } = await begin();
     await stack.run(['plan', '--out', 'plan.json', '--select', 'Workspace/acme/app'], 0);
     const { err } = await stack.run(['apply', 'plan.json'], 5);
-    const command = proposed({ out: '', err });
+    const command = proposedCommand({ out: '', err });
     expect(command.slice(0, 2)).toEqual(['apply', 'plan.json']);
     expect(command).not.toContain('--approve');
     await stack.run(command, 0);
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  const repeat = async (stack: Checkout) => {
+  const prepareRepeat = async (stack: Checkout) => {
     await stack.declare(workspace('base'));
     await stack.insist();
     await stack.declare(workspace('base'), workspace('app'));
@@ -61,10 +61,10 @@ describe('The command that acknowledges a policy', () => {
   it.each([
     ['plan', ['plan'], 0],
     ['apply', ['apply', '--yes'], 5],
-  ])('applies the plan of %s also where the same was applied before', async (_, args, code) => {
+  ])('applies the plan of %s also if the same plan was applied before', async (_, args, code) => {
     const { bench, stack } = await begin();
-    await repeat(stack);
-    const command = proposed(await stack.run(args, code));
+    await prepareRepeat(stack);
+    const command = proposedCommand(await stack.run(args, code));
     expect(command).toContain('--again');
     await stack.run(command, 0);
     expect(await bench.idsOf('app')).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('The command that acknowledges a policy', () => {
       args: [folder],
       env: { GITHUB_ACTIONS: '', GITHUB_EVENT_NAME: '', GITHUB_EVENT_PATH: '' },
     });
-    const command = proposed({ out, err });
+    const command = proposedCommand({ out, err });
     expect(command, out + err).toContain(folder);
     const env = { PATH: process.env['PATH'] ?? '', ...secrets };
     const ran = await trueup(command, { cwd: clone, env });

@@ -1,4 +1,4 @@
-/** Projects in everything around a plan: exports, templates, defaults, explanations, the history, lost answers, a lost ledger. */
+/** Projects in exports, templates, defaults, explanations and the history, and after lost answers or a lost ledger. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ describe.each(bothDialects)('In the dialect %s, an export', (dialect) => {
     await stack.run(['export', '--target', 'acme', '--kind', 'Project'], 1);
   });
 
-  it('of everything leaves projects out where the token may not list them, and writes their ids', async () => {
+  it('of everything omits projects if the token may not list them, and writes their ids', async () => {
     const { stack, bench } = await openProjects(dialect);
     await bench.byHand.post('/organizations/acme/workspaces', {
       data: {
@@ -31,7 +31,7 @@ describe.each(bothDialects)('In the dialect %s, an export', (dialect) => {
     expect(err).toMatch(/^To export without Project: --kind Workspace .*$/m);
   });
 
-  it('of which the list of projects fails in another way is not whole', async () => {
+  it('whose list of projects fails in another way is reported as incomplete', async () => {
     const { stack, bench } = await openProjects(dialect);
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 401 }, times: 99 });
     const { err } = await stack.run(['export', '--target', 'acme'], 1);
@@ -113,7 +113,7 @@ describe('Projects', () => {
     expect(actionsOf(await stack.plan())).toContain('release Project/acme/payments');
   });
 
-  it('with "protect" are kept when their document goes', async () => {
+  it('with "protect" are kept when their document is removed', async () => {
     const { stack, tagsOfProject } = await openProjects();
     await stack.begin(project('payments', {}, { protect: true }));
     expect(await tagsOfProject('payments')).toEqual({ 'trueup-project': 'payments:protect' });
@@ -137,7 +137,7 @@ describe.each(bothDialects)('In the dialect %s, the creation of a project', (dia
     await stack.declare(project('payments'), workspace('app', { project: 'payments' }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
     const { digest } = await stack.plan();
-    // After the list that its own plan reads, nothing shows the project to this apply any more.
+    // After its own plan has read the list, this apply cannot read the project any more.
     bench.wire.add(
       { method: 'POST', path: /\/projects$/, fault: { drop: 'after' } },
       { method: 'GET', path: /projects\?include/, fault: { first: async () => {} } },
@@ -181,7 +181,7 @@ describe('A write of the tags of a project', () => {
     expect(await tagsOfProject('payments')).toMatchObject({ team: 'money', 'trueup-stack': 'another' });
   });
 
-  it('is refused if there would be more than the service allows', async () => {
+  it('is refused if there would be more tags than the service allows', async () => {
     const { stack } = await openProjects();
     const tags = Object.fromEntries([...'abcdefghij'].map((key) => [key, '1']));
     await stack.declare(project('payments', { tags }));
@@ -191,7 +191,7 @@ describe('A write of the tags of a project', () => {
 });
 
 describe('A removal request of a project', () => {
-  it('in a part does not count on deletions that are not in the part', async () => {
+  it('in a part ignores deletions that are not in the part', async () => {
     const { stack, written, bench } = await openProjects();
     await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('money'));
     await stack.declare(
@@ -210,7 +210,7 @@ describe('A removal request of a project', () => {
     ]);
   });
 
-  it('is kept by workspaces that the service counts and the token does not see', async () => {
+  it('does not delete a project with workspaces that the token does not see', async () => {
     const { bench, stack, written } = await openProjects();
     await stack.begin(project('payments'), project('stays'));
     const withHidden = (body: unknown) => {
@@ -239,7 +239,7 @@ describe('A removal request of a project', () => {
   });
 });
 
-it('A manifest of a project is written in place by accept, also its pool by name', async () => {
+it('Accept writes values of a project into its manifest, also the pool by its name', async () => {
   const { stack, change, idOfProject } = await openProjects();
   await stack.begin(project('payments', { defaultExecutionMode: 'agent', defaultAgentPool: 'linux' }));
   await change(await idOfProject('payments'), {

@@ -1,4 +1,4 @@
-/** What a project does to its workspaces, also to those of others, and what keeps it from being deleted or renamed. */
+/** Effects of a project on its workspaces, also on those of others, and what prevents its deletion or rename. */
 import { describe, expect, it } from 'vitest';
 import { removalRequest, workspace } from '../../support/cli/documents.ts';
 import { actionsOf, bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
@@ -15,17 +15,17 @@ const lateIn = (id: string) => ({
 });
 
 describe.each(bothDialects)('In the dialect %s, the duration of a project', (dialect) => {
-  it('counts and names all its workspaces, and blocks until somebody acknowledges that', async () => {
+  it('blocks with the number and names of all its workspaces, until somebody acknowledges it', async () => {
     const { stack, change, find } = await openProjects(dialect);
     await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
     const { guards } = await stack.plan();
-    const says =
+    const message =
       'the resources of 2 workspaces in it ("theirs-a", "theirs-b") are destroyed after "14d" without activity';
     expect(guards).toMatchObject([
       {
         id: 'scheduled-destroy',
         effect: 'blocks',
-        concerns: [{ address: 'Project/acme/theirs', says: [says.replaceAll('"14d"', '14d')] }],
+        concerns: [{ address: 'Project/acme/theirs', says: [message.replaceAll('"14d"', '14d')] }],
       },
     ]);
     await stack.run(['apply', '--yes'], 5);
@@ -45,7 +45,7 @@ describe.each(bothDialects)('In the dialect %s, the duration of a project', (dia
     expect((await stack.plan()).guards).toEqual([]);
   });
 
-  it('leaves out a workspace that has a duration of its own', async () => {
+  it('does not count a workspace that has its own duration', async () => {
     const { bench, stack } = await openProjects(dialect);
     await bench.byHand.patch('/workspaces/ws-theirs-a', {
       data: {
@@ -58,7 +58,7 @@ describe.each(bothDialects)('In the dialect %s, the duration of a project', (dia
     expect(guards[0]?.concerns[0]?.says[0]).toContain('1 workspace in it ("theirs-b")');
   });
 
-  it('is not written if another workspace came into the project since the plan', async () => {
+  it('is not written if another workspace was added to the project after the plan', async () => {
     const { bench, stack, find } = await openProjects(dialect);
     await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
     const { digest, acknowledge } = await stack.plan();
@@ -81,7 +81,7 @@ describe.each(bothDialects)('In the dialect %s, the duration of a project', (dia
 });
 
 describe('The default execution mode of a project', () => {
-  it('is shown with the workspaces that have no mode of their own', async () => {
+  it('is shown with the workspaces that do not have their own mode', async () => {
     const { bench, stack } = await openProjects();
     await bench.byHand.patch('/workspaces/ws-theirs-b', {
       data: { type: 'workspaces', attributes: { 'execution-mode': 'remote' } },
@@ -100,7 +100,7 @@ describe('The default execution mode of a project', () => {
     expect(guards).toEqual([]);
   });
 
-  it('is not applied with an approval that was given before another workspace came into the project', async () => {
+  it('is not applied with an approval from before another workspace was added to the project', async () => {
     const { bench, stack, find } = await openProjects();
     await stack.declare(project('theirs', { defaultExecutionMode: 'local' }, adopted));
     const { digest } = await stack.plan();
@@ -110,7 +110,7 @@ describe('The default execution mode of a project', () => {
     expect((await find('theirs'))?.attributes['default-execution-mode']).toBe('remote');
   });
 
-  it('is not written if another workspace comes into the project while the apply runs', async () => {
+  it('is not written if another workspace is added to the project while the apply runs', async () => {
     const { bench, stack, find } = await openProjects();
     await stack.declare(project('theirs', { defaultExecutionMode: 'local' }, adopted));
     const { digest } = await stack.plan();
@@ -164,7 +164,7 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('is not deleted if one came into it since the plan', async () => {
+  it('is not deleted if a workspace was added to it after the plan', async () => {
     const { bench, stack, names, idOfProject } = await openProjects(dialect);
     await stack.begin(project('payments'), project('stays'));
     await stack.declare(project('stays'));
@@ -182,18 +182,18 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
     expect(await names()).toContain('payments');
   });
 
-  it('is not deleted if one comes into it while the apply runs', async () => {
+  it('is not deleted if a workspace is added to it while the apply runs', async () => {
     const { bench, stack, names, idOfProject, written } = await openProjects(dialect);
     await stack.begin(project('payments'), project('stays'));
     await stack.declare(project('stays'));
     const id = await idOfProject('payments');
     const relationships = { project: { data: { type: 'projects', id } } };
-    const come = () =>
+    const addWorkspace = () =>
       bench.byHand.post('/organizations/acme/workspaces', {
         data: { type: 'workspaces', attributes: { name: 'late' }, relationships },
       });
     const { digest, acknowledge } = await stack.plan();
-    bench.wire.add({ method: 'GET', path: new RegExp(`/projects/${id}$`), fault: { first: come } });
+    bench.wire.add({ method: 'GET', path: new RegExp(`/projects/${id}$`), fault: { first: addWorkspace } });
     const approval = ['--approve', digest, '--ack', acknowledge.join(',')];
     const { out, err } = await stack.run(['apply', ...approval], 4);
     expect(`${out}${err}`).toContain('it has 1 workspace ("late")');
@@ -201,7 +201,7 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
     expect(await names()).toContain('payments');
   });
 
-  it('is not deleted if a workspace that should go first could not be deleted', async () => {
+  it('is not deleted if a workspace in it could not be deleted before', async () => {
     const { bench, stack, names } = await openProjects(dialect);
     await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
     await stack.declare(project('stays'));
@@ -214,7 +214,7 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
 });
 
 describe('The default project', () => {
-  it('is never renamed, and never deleted', async () => {
+  it('is never renamed or deleted', async () => {
     const { stack } = await openProjects();
     await stack.declare(project('Standard', {}, { renamedFrom: 'Default Project', adopt: true }));
     const { out } = await stack.run(['plan'], 9);
@@ -230,7 +230,7 @@ describe('The default project', () => {
     expect(actionsOf(await stack.plan())).toContain('release Project/acme/Default Project');
   });
 
-  it('is neither renamed nor deleted if it is not known which one it is', async () => {
+  it('protects all projects from rename and deletion if it is not known which one it is', async () => {
     const { bench, stack, idOfProject, change } = await openProjects();
     await stack.begin(project('payments'), project('stays'));
     bench.wire.add({ method: 'GET', path: /\/organizations\/acme$/, fault: { answer: 404 }, times: 100 });
@@ -253,7 +253,7 @@ describe('A service', () => {
     expect(out.match(/the service has no projects, or hides them from this token/g)).toHaveLength(2);
   });
 
-  it('that does not let the token read its projects leaves them alone', async () => {
+  it('that does not let the token read its projects makes the plan incomplete, without changes of projects', async () => {
     const { bench, stack } = await openProjects();
     await stack.begin(project('one'));
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 100 });
@@ -262,7 +262,7 @@ describe('A service', () => {
     expect([changes, coverage.complete]).toEqual([[], false]);
   });
 
-  it('that includes no tags in its list is read project by project, for those of the stack alone', async () => {
+  it('without tags in its list of projects gets one request for each project of the stack', async () => {
     const { bench, stack } = await openProjects();
     await stack.begin(project('one', { tags: { team: 'one' } }));
     bench.wire.add({
@@ -280,7 +280,7 @@ describe('A service', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is asked for its projects only by stacks that declare some, have some in the ledger, or name one', async () => {
+  it('gets a request for projects only from stacks that declare, record or name projects', async () => {
     const { bench, stack, listed } = await openProjects();
     await stack.begin(workspace('app', { autoApply: true }));
     await stack.plan();
@@ -295,7 +295,7 @@ describe('A service', () => {
 });
 
 describe.each(bothDialects)('A change of a project in the dialect %s', (dialect) => {
-  it('a workspace is not put into a project whose duration the same plan failed to remove', async () => {
+  it('that fails to remove its duration keeps a workspace of the same plan from moving there', async () => {
     const { stack, bench, homeOf } = await openProjects(dialect);
     const days = { autoDestroyActivityDuration: '14d' };
     await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
@@ -309,7 +309,7 @@ describe.each(bothDialects)('A change of a project in the dialect %s', (dialect)
     expect(await homeOf('app')).toBe('network');
   });
 
-  it('a mode that ends local runs names its workspaces also where the service does not say what they inherit', async () => {
+  it('that ends local runs fires the guard also if the service does not show what workspaces inherit', async () => {
     const { bench, stack, change } = await openProjects(dialect);
     await change('prj-theirs', {
       'default-execution-mode': 'local',
@@ -328,7 +328,7 @@ describe.each(bothDialects)('A change of a project in the dialect %s', (dialect)
     expect(guards.map(({ id }) => id)).toEqual(['scheduled-destroy']);
   });
 
-  it('a pool that is removed alone is refused where the service has the mode that needs it', async () => {
+  it('that removes only the pool is refused if the live mode needs the pool', async () => {
     const { stack, bench } = await openProjects(dialect, {
       projects: [
         {

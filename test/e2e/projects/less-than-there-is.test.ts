@@ -1,4 +1,4 @@
-/** A service whose list of projects lacks one, or whose workspaces do not say in which project they are. */
+/** A service whose list of projects lacks one, or whose workspaces do not show their project. */
 import { describe, expect, it } from 'vitest';
 import { workspace } from '../../support/cli/documents.ts';
 import {
@@ -24,7 +24,7 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
     return { ...scene, id };
   }
 
-  it('gives a workspace that is created in it what it has, guards included, and the plan says what the list lacks', async () => {
+  it('still determines the settings and guards of a new workspace in it, and the plan reports the gap', async () => {
     const { bench, stack, id, homeOf } = await openUnlisted();
     await stack.declare(
       project('payments', { tags: { team: 'payments' } }),
@@ -59,7 +59,7 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
     expect((await stack.plan(1)).changes).toEqual([]);
   });
 
-  it('and that cannot be read by its id either makes no name of a project certain: nothing is written', async () => {
+  it('and that cannot be read by its id makes all project names uncertain: nothing is written', async () => {
     const { bench, stack } = await openUnlisted();
     bench.wire.add({ method: 'GET', path: /\/projects\/prj-[^/?]+$/, fault: { answer: 403 }, times: 99 });
     await stack.declare(
@@ -75,8 +75,8 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
 
 const workspaces = { method: 'GET', path: /\/workspaces/, times: 999, fault: { rewrite: withoutHomes } };
 
-describe.each(bothDialects)('In the dialect %s, a workspace that does not say its project', (dialect) => {
-  it('may be in each: no project is deleted, and the plan says why', async () => {
+describe.each(bothDialects)('In the dialect %s, a workspace without a visible project', (dialect) => {
+  it('may be in each project: no project is deleted, and the plan says why', async () => {
     const { bench, stack, names } = await openProjects(dialect);
     await stack.begin(project('payments'), project('empty'), workspace('app', { project: 'payments' }));
     await stack.declare(workspace('app'));
@@ -91,7 +91,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace that does not say it
     expect(await names()).toEqual(expect.arrayContaining(['payments', 'empty']));
   });
 
-  it('is named by the guard as one that a duration may concern, and acknowledged as such', async () => {
+  it('is named by the guard of a duration as possibly affected, and can be acknowledged', async () => {
     const { bench, stack, find } = await openProjects(dialect);
     await stack.begin(project('payments'));
     await stack.declare(project('payments', { autoDestroyActivityDuration: '2d' }));
@@ -105,7 +105,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace that does not say it
   });
 });
 
-it('A project is deleted after a workspace that somebody renamed by hand has left it', async () => {
+it('A project is deleted after a manually renamed workspace was moved out of it', async () => {
   const { bench, stack, names, homeOf } = await openProjects();
   await stack.begin(project('old'), project('new'), workspace('app', { project: 'old' }));
   await bench.byHand.update(await bench.idOf('app'), { name: 'renamed' });

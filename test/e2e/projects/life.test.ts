@@ -1,4 +1,4 @@
-/** A project that a stack manages: created, changed, renamed, adopted, released and removed, in both dialects. */
+/** The life of a managed project: created, changed, renamed, adopted, released and removed, in both dialects. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -87,7 +87,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('that no longer declares tags loses those that the stack wrote, and keeps those that others added or changed', async () => {
+  it('that no longer declares tags loses the tags that the stack wrote, and keeps tags that others set', async () => {
     const { bench, stack, idOfProject, tagsOfProject } = await openProjects(dialect);
     await stack.begin(project('payments', { description: 'one', tags: { team: 'payments', tier: '1' } }));
     const byHand = Object.entries({ tier: '2', owner: 'me' }).map(([key, value]) => ({
@@ -111,7 +111,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     expect(await tagsOfProject('payments')).toEqual({ 'trueup-project': 'payments' });
   });
 
-  it('that has no owner is refused, adopted with every difference shown, and released when its document goes', async () => {
+  it('without an owner is refused, adopted with each difference shown, and released when its document is removed', async () => {
     const { stack, tagsOfProject, names } = await openProjects(dialect);
     await stack.declare(project('network', { description: 'by trueup', tags: { team: 'network' } }));
     const { out } = await stack.run(['plan'], 9);
@@ -164,7 +164,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('that the stack created is deleted when its document goes, and by a removal request', async () => {
+  it('that the stack created is deleted when its document is removed, and by a removal request', async () => {
     const { stack, names, written } = await openProjects(dialect);
     await stack.begin(project('one'), project('two'));
     await stack.declare(project('one'));
@@ -177,7 +177,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     expect(written()).toEqual(['DELETE /projects/prj-…', 'DELETE /projects/prj-…']);
   });
 
-  it('shows what somebody changed by hand as drift, and takes it over with accept', async () => {
+  it('shows manual changes as drift, which accept writes into the manifest', async () => {
     const { stack, change, idOfProject } = await openProjects(dialect);
     await stack.begin(project('payments', { description: 'one', tags: { team: 'payments' } }));
     await change(await idOfProject('payments'), { description: 'by hand' });
@@ -203,7 +203,7 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
     expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/payments']);
   });
 
-  it('and was deleted in the service has its record dropped on request', async () => {
+  it('and was deleted in the service loses its record by a removal request', async () => {
     const { stack, bench, idOfProject } = await openProjects(dialect);
     await stack.begin(project('payments'), workspace('app'));
     await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
@@ -216,7 +216,7 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
 });
 
 describe('A project that its manifest renamed', () => {
-  async function renamed() {
+  async function openRenamed() {
     const opened = await openProjects();
     const { stack } = opened;
     await stack.begin(project('payments', { description: 'one' }), project('q'));
@@ -225,15 +225,15 @@ describe('A project that its manifest renamed', () => {
     return opened;
   }
 
-  it('has one record, and is not called "not found" under its former name', async () => {
-    const { stack } = await renamed();
+  it('has one record, and its former name is not reported as "not found"', async () => {
+    const { stack } = await openRenamed();
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Project/acme/money', 'Project/acme/q']);
     await stack.declare(project('money'), project('q'));
     expect((await stack.plan()).mentions).toEqual([]);
   });
 
   it('keeps a value that others set, when it is renamed back', async () => {
-    const { stack, change, idOfProject, find } = await renamed();
+    const { stack, change, idOfProject, find } = await openRenamed();
     await change(await idOfProject('money'), { description: 'by hand' });
     await stack.declare(project('payments', {}, { renamedFrom: 'money' }), project('q'));
     await stack.run(['apply', '--yes'], 0);

@@ -1,4 +1,4 @@
-/** The id of a project that does not exist: an error of the plan, if it is certain. */
+/** The id of a project that does not exist is an error of the plan, if this is certain. */
 import { describe, expect, it } from 'vitest';
 import { workspace } from '../../support/cli/documents.ts';
 import { openNames } from '../../support/cli/names-scene.ts';
@@ -39,7 +39,7 @@ describe('The id of a project that somebody deleted', () => {
       'sees no project at all',
       { path: list, fault: { rewrite: () => ({ data: [], meta: { pagination: { 'total-count': 0 } } }) } },
     ],
-  ])('is left to the service where the token %s', async (_, fault) => {
+  ])('is sent to the service if the token %s', async (_, fault) => {
     const { bench, stack } = await openDeleted();
     bench.wire.add({ method: 'GET', times: 99, ...fault });
     const { changes } = await stack.plan(0);

@@ -1,9 +1,9 @@
-/** Workspaces that were renamed, by the manifest or by hand, and what has their resources destroyed in the same plan. */
+/** Workspaces that were renamed, by the manifest or by hand, while the same plan schedules the destroy of their resources. */
 import { describe, expect, it } from 'vitest';
 import { workspace } from '../../support/cli/documents.ts';
 import { bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
 
-describe('A workspace that loses its own 90d in a project with 2d', () => {
+describe('A workspace that loses its own duration of 90d in a project with 2d', () => {
   /** In the dialect `neutral`, the workspace inherits the duration again. */
   async function withOwnDuration() {
     const { bench, stack, change } = await openProjects('neutral');
@@ -23,7 +23,7 @@ describe('A workspace that loses its own 90d in a project with 2d', () => {
     return { bench, stack, rename };
   }
 
-  it('trips the guard, also if the manifest renames it', async () => {
+  it('fires the guard, also if the manifest renames it', async () => {
     const { stack } = await withOwnDuration();
     for (const reset of [workspace('old'), workspace('new', {}, { renamedFrom: 'old' })]) {
       await stack.declare(reset);
@@ -32,7 +32,7 @@ describe('A workspace that loses its own 90d in a project with 2d', () => {
     }
   });
 
-  it('trips the guard if somebody renamed it by hand, also if the manifest gives it a third name', async () => {
+  it('fires the guard if it was renamed by hand, also if the manifest gives it a third name', async () => {
     const { stack, rename } = await withOwnDuration();
     await rename('byhand');
     for (const reset of [workspace('old'), workspace('new', {}, { renamedFrom: 'old' })]) {
@@ -41,7 +41,7 @@ describe('A workspace that loses its own 90d in a project with 2d', () => {
     }
   });
 
-  it('trips the guard if another one got its former name', async () => {
+  it('fires the guard if another workspace got its former name', async () => {
     const { bench, stack, rename } = await withOwnDuration();
     await rename('byhand');
     await bench.byHand.post('/organizations/acme/workspaces', {
@@ -52,11 +52,11 @@ describe('A workspace that loses its own 90d in a project with 2d', () => {
   });
 });
 
-describe.each(bothDialects)('In the dialect %s, a project gets a duration', (dialect) => {
+describe.each(bothDialects)('In the dialect %s, a project that gets a duration', (dialect) => {
   const duration = { autoDestroyActivityDuration: '14d' };
 
-  /** What the service calls `app` from then on. */
-  async function renamedByHand(ownership: 'tags' | 'ledger' = 'tags') {
+  /** Projects, and a function that renames the workspace `app` in the service. */
+  async function openWithRename(ownership: 'tags' | 'ledger' = 'tags') {
     const opened = await openProjects(dialect, {}, ownership === 'tags' ? {} : { workspaces: { ownership } });
     const { bench } = opened;
     const rename = async () =>
@@ -69,22 +69,19 @@ describe.each(bothDialects)('In the dialect %s, a project gets a duration', (dia
   it.each([
     ['allows destroy plans', { allowDestroyPlan: false }, { allowDestroyPlan: true }],
     ['ends local runs', { executionMode: 'local' }, { executionMode: 'remote' }],
-  ])(
-    'where the manifest of a workspace that was renamed by hand %s, and trips the guard',
-    async (_, before, after) => {
-      const { stack, rename } = await renamedByHand();
-      await stack.begin(project('p'), workspace('app', { project: 'p', ...before }));
-      await rename();
-      await stack.declare(project('p', duration), workspace('app', { project: 'p', ...before }));
-      expect((await stack.plan()).guards.map(({ id }) => id)).not.toContain('scheduled-destroy');
-      await stack.declare(project('p', duration), workspace('app', { project: 'p', ...after }));
-      expect((await stack.plan()).guards.map(({ id }) => id)).toContain('scheduled-destroy');
-      await stack.run(['apply', '--yes'], 5);
-    },
-  );
+  ])('fires the guard if the manifest of a manually renamed workspace %s', async (_, before, after) => {
+    const { stack, rename } = await openWithRename();
+    await stack.begin(project('p'), workspace('app', { project: 'p', ...before }));
+    await rename();
+    await stack.declare(project('p', duration), workspace('app', { project: 'p', ...before }));
+    expect((await stack.plan()).guards.map(({ id }) => id)).not.toContain('scheduled-destroy');
+    await stack.declare(project('p', duration), workspace('app', { project: 'p', ...after }));
+    expect((await stack.plan()).guards.map(({ id }) => id)).toContain('scheduled-destroy');
+    await stack.run(['apply', '--yes'], 5);
+  });
 
-  it('where a protected workspace was renamed by hand, and only the ledger knows whose it is: an error', async () => {
-    const { stack, rename } = await renamedByHand('ledger');
+  it('is an error for a protected workspace that was renamed by hand and that only the ledger knows', async () => {
+    const { stack, rename } = await openWithRename('ledger');
     const app = workspace('app', { project: 'p' }, { protect: true });
     await stack.begin(project('p'), app);
     await rename();
@@ -93,7 +90,7 @@ describe.each(bothDialects)('In the dialect %s, a project gets a duration', (dia
     expect(out).toContain('"Workspace/acme/app" is protected, and with this plan');
   });
 
-  it('where the same plan renames and protects a workspace: an error', async () => {
+  it('is an error for a workspace that the same plan renames and protects', async () => {
     const { stack } = await openProjects(dialect);
     await stack.begin(project('p'), workspace('old', { project: 'p' }));
     const metadata = { protect: true, renamedFrom: 'old' };

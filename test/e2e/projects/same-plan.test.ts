@@ -29,11 +29,16 @@ describe.each(bothDialects)(
       const { out } = await stack.run(['plan'], 0);
       expect(out).toContain('payments (Project/acme/payments)');
       let recorded: Awaited<ReturnType<typeof stack.ledger>> | undefined;
-      const look = async () => {
+      const readLedger = async () => {
         recorded = await stack.ledger().catch(() => undefined);
       };
       // Each list is read by the plan of the apply, and by the one that verifies it.
-      bench.wire.add({ method: 'GET', path: /\/acme\/workspaces\?/, fault: { first: look }, times: 10 });
+      bench.wire.add({
+        method: 'GET',
+        path: /\/acme\/workspaces\?/,
+        fault: { first: readLedger },
+        times: 10,
+      });
       const done = await stack.run(['apply', '--approve', plan.digest], 0);
       expect(done.out).not.toContain('answered');
       expect(recorded?.records['Workspace/acme/app']?.fields).toMatchObject({
@@ -50,7 +55,7 @@ describe.each(bothDialects)(
       expect([after.changes, after.guards]).toEqual([[], []]);
     });
 
-    it('is moved there from another one', async () => {
+    it('is moved there from another project', async () => {
       const { stack, homeOf } = await openProjects(dialect);
       await stack.begin(workspace('app', { project: 'network', description: 'one' }));
       await stack.declare(workspace('app', { project: 'payments', description: 'two' }), project('payments'));
@@ -67,7 +72,7 @@ describe.each(bothDialects)(
       expect((await stack.plan()).changes).toEqual([]);
     });
 
-    it('is not created if the project cannot be, and the same approval covers the rest once it can', async () => {
+    it('is not created if the project fails, and the same approval covers both later', async () => {
       const { bench, stack, homeOf, names } = await openProjects(dialect);
       await stack.declare(workspace('app', { project: 'payments' }), project('payments'));
       const { digest } = await stack.plan();
@@ -99,7 +104,7 @@ describe.each(bothDialects)(
       expect((await stack.plan()).changes).toEqual([]);
     });
 
-    it('is created by such a rerun also by the digest alone, and if it inherits a duration', async () => {
+    it('is created by such a rerun also if it inherits a duration', async () => {
       const { bench, stack, homeOf } = await openProjects(dialect);
       await stack.declare(
         workspace('app', { project: 'payments' }),
@@ -116,7 +121,7 @@ describe.each(bothDialects)(
       expect((await stack.plan()).changes).toEqual([]);
     });
 
-    it('is not created by such a rerun in a project of somebody else that got the name', async () => {
+    it('is not created by such a rerun in a project of somebody else with the same name', async () => {
       const { bench, stack, written } = await openProjects(dialect);
       await stack.declare(workspace('app', { project: 'payments' }), project('payments'));
       await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -131,7 +136,7 @@ describe.each(bothDialects)(
       expect(written()).toEqual([]);
     });
 
-    it('inherits what the project will have, and the guard says so', async () => {
+    it('inherits the planned settings of the project, and the guard says so', async () => {
       const { stack } = await openProjects(dialect);
       await stack.declare(
         workspace('app', { project: 'payments' }),
@@ -155,7 +160,7 @@ describe.each(bothDialects)(
 );
 
 describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project', (dialect) => {
-  it('stays in it if somebody had renamed the project by hand, too, and made another one of its name', async () => {
+  it('stays in it if the project was also renamed by hand, and another one was created with its name', async () => {
     const { bench, stack, change, idOfProject, homeOf } = await openProjects(dialect);
     await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
     await change(await idOfProject('payments'), { name: 'byhand' });
@@ -170,7 +175,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project
     expect(await homeOf('app')).toBe('money');
   });
 
-  it('is created in the project that has its name after the plan, not in the one that "renamedFrom" names', async () => {
+  it('is created in the project that has the name after the plan, not in the one that "renamedFrom" names', async () => {
     const { stack, change, idOfProject, homeOf } = await openProjects(dialect);
     await stack.begin(project('payments'));
     await change(await idOfProject('payments'), { name: 'x' });
@@ -190,7 +195,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project
   });
 });
 
-describe('A name of a project that the stack declares', () => {
+describe('The name of a project that the stack declares', () => {
   it('is an error if the same plan gives the project another name', async () => {
     const { stack } = await openProjects();
     await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
@@ -250,7 +255,7 @@ describe('A name of a project that the stack declares', () => {
     expect((await find('payments'))?.attributes['auto-destroy-activity-duration']).toBe('14d');
   });
 
-  it('brings a change of the project along with a selected workspace that falls back to its mode', async () => {
+  it('brings a change of the project along with a selected workspace that resets its mode', async () => {
     const { stack, find } = await openProjects();
     await stack.begin(
       project('payments'),
@@ -283,7 +288,7 @@ describe('A name of a project that the stack declares', () => {
     expect(actionsOf(await stack.plan())).toEqual(['create Workspace/acme/other']);
   });
 
-  it('is not an id: an address is refused there', async () => {
+  it('cannot be an address in place of the id', async () => {
     const { stack } = await openProjects();
     await stack.declare(workspace('app', { projectId: 'Project/acme/payments' }), project('payments'));
     await stack.run(['plan'], 7);
@@ -291,7 +296,7 @@ describe('A name of a project that the stack declares', () => {
 });
 
 describe('The tags of a project', () => {
-  it('are inherited by its workspaces, and the ownership tag among them is no difference and in no export', async () => {
+  it('are inherited by its workspaces, and its ownership tag is neither drift of them nor exported', async () => {
     const { bench, stack, homeOf } = await openProjects();
     await stack.begin(
       project('payments', { tags: { team: 'payments' } }),
@@ -310,7 +315,7 @@ describe('The tags of a project', () => {
     expect(out).not.toContain('trueup-project');
   });
 
-  it('that somebody bound to a workspace itself with the key of an ownership tag is left alone', async () => {
+  it('with the key of its ownership tag are not changed if somebody bound them to a workspace', async () => {
     const { bench, stack } = await openProjects();
     await stack.begin(workspace('app', { tags: { env: 'prod' } }));
     await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, {
@@ -324,7 +329,7 @@ describe('The tags of a project', () => {
     expect(await bench.tagsOf('app')).toMatchObject({ team: 'red', 'trueup-project': 'other' });
   });
 
-  it('of a workspace may not have the key of either ownership tag', async () => {
+  it('and of a workspace may not have the key of an ownership tag', async () => {
     const { stack } = await openProjects();
     await stack.declare(
       workspace('app', { tags: { 'trueup-project': 'x' } }),

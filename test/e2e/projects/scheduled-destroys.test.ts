@@ -1,4 +1,4 @@
-/** What has the resources of the workspaces in a project destroyed, and which workspaces are spared. */
+/** Changes of a project that schedule the destroy of resources of its workspaces, and workspaces that are not affected. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -7,14 +7,14 @@ import { bothDialects, openProjects, project } from '../../support/cli/projects-
 const adopted = { adopt: true };
 const local = { defaultExecutionMode: 'local', autoDestroyActivityDuration: '1d' };
 
-/** What the guard `scheduled-destroy` says of the project. */
+/** The messages of the guard `scheduled-destroy`. */
 function destroysIn({ guards }: Pick<PlanJson, 'guards'>): readonly string[] {
   return guards
     .filter(({ id }) => id === 'scheduled-destroy')
     .flatMap(({ concerns }) => concerns.flatMap(({ says }) => says));
 }
 
-describe.each(bothDialects)('In the dialect %s, a project whose runs were local', (dialect) => {
+describe.each(bothDialects)('In the dialect %s, a project with local runs', (dialect) => {
   /** A project of this stack with local runs and a duration, and two workspaces of others in it. */
   async function openLocal() {
     const scene = await openProjects(dialect);
@@ -23,7 +23,7 @@ describe.each(bothDialects)('In the dialect %s, a project whose runs were local'
     return scene;
   }
 
-  it('trips the guard with another mode, because its workspaces can be destroyed again', async () => {
+  it('fires the guard if it gets another mode, because its resources can be destroyed again', async () => {
     const { stack, find } = await openLocal();
     await stack.declare(project('theirs', { ...local, defaultExecutionMode: 'remote' }, adopted));
     expect(destroysIn(await stack.plan())).toEqual([
@@ -35,7 +35,7 @@ describe.each(bothDialects)('In the dialect %s, a project whose runs were local'
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('trips it without a mode of its own, unless the organization has local runs, too', async () => {
+  it('fires the guard if it loses its mode, unless the organization has local runs, too', async () => {
     const { bench, stack } = await openLocal();
     await stack.declare(project('theirs', { autoDestroyActivityDuration: '1d' }, adopted));
     expect(destroysIn(await stack.plan())).toEqual([expect.stringContaining('can be destroyed again')]);
@@ -45,7 +45,7 @@ describe.each(bothDialects)('In the dialect %s, a project whose runs were local'
     expect(destroysIn(await stack.plan())).toEqual([]);
   });
 
-  it('trips it with a longer duration in the same plan, and names the shorter one only once', async () => {
+  it('fires the guard also with a longer duration, and reports a shorter one only once', async () => {
     const { stack } = await openLocal();
     const remote = { defaultExecutionMode: 'remote' };
     await stack.declare(project('theirs', { ...remote, autoDestroyActivityDuration: '48h' }, adopted));
@@ -60,7 +60,7 @@ describe.each(bothDialects)('In the dialect %s, a project whose runs were local'
     expect(destroysIn(await stack.plan())).toEqual([]);
   });
 
-  it('trips it for a workspace with a duration of its own that inherits the mode, and for no other', async () => {
+  it('fires the guard only for a workspace with its own duration that inherits the mode', async () => {
     const { bench, stack } = await openLocal();
     await bench.byHand.update('ws-theirs-a', {
       'auto-destroy-activity-duration': '90d',
@@ -75,7 +75,7 @@ describe.each(bothDialects)('In the dialect %s, a project whose runs were local'
 });
 
 describe('A workspace whose resources cannot be destroyed', () => {
-  it('is not counted for a duration: its destroy plans are not allowed, or its own runs are local', async () => {
+  it('is not counted for a duration, if destroy plans are not allowed or its own runs are local', async () => {
     const { bench, stack } = await openProjects();
     await bench.byHand.update('ws-theirs-a', { 'allow-destroy-plan': false });
     await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
@@ -115,7 +115,7 @@ describe('A workspace whose resources cannot be destroyed', () => {
 describe.each(bothDialects)('In the dialect %s, a workspace that moves into a project', (dialect) => {
   const days = { autoDestroyActivityDuration: '14d' };
 
-  it('can be destroyed by a duration set by hand, also if an earlier project of this name had one', async () => {
+  it('fires the guard for a manually set duration, also if an earlier project of this name had one', async () => {
     const { bench, stack, idOfProject } = await openProjects(dialect);
     await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
     await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
@@ -127,7 +127,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace that moves into a pr
     ]);
   });
 
-  it('is not destroyed by a duration that the same plan takes away from the project and renames it', async () => {
+  it('does not fire the guard for a duration that the same plan removes from the renamed project', async () => {
     const { stack, find } = await openProjects(dialect);
     await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
     await stack.declare(
@@ -145,7 +145,7 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
   const duration = { autoDestroyActivityDuration: '1d' };
   const inIt = { project: 'payments' };
 
-  it('is not destroyed by a duration of its project: the plan is an error', async () => {
+  it('makes a duration of its project an error', async () => {
     const { stack, find } = await openProjects(dialect);
     await stack.begin(project('payments'), workspace('app', inIt, { protect: true }));
     await stack.declare(project('payments', duration), workspace('app', inIt, { protect: true }));
@@ -175,7 +175,7 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
     expect(destroysIn(await stack.plan())).toHaveLength(1);
   });
 
-  it('of another stack is found if the project is renamed, by hand, too, and no longer has local runs', async () => {
+  it('of another stack is found if the project is renamed, also by hand, and no longer has local runs', async () => {
     const { checkout, stack, change, idOfProject } = await openProjects(dialect);
     await stack.begin(project('payments', { defaultExecutionMode: 'local' }));
     const other = await checkout({ name: 'other' });
@@ -188,7 +188,7 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
     expect((await stack.run(['plan'], 7)).out).toContain('error[protected-destroy]');
   });
 
-  it('is not destroyed by another mode of its project, either', async () => {
+  it('makes the end of local runs of its project an error as well', async () => {
     const { stack } = await openProjects(dialect);
     const app = workspace('app', inIt, { protect: true });
     await stack.begin(project('payments', { defaultExecutionMode: 'local' }), app);
@@ -200,11 +200,11 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
   });
 });
 
-describe('A workspace with a time of its own, where a time does not keep a duration of the project away', () => {
+describe('A workspace with its own destroy time, if the service does not let the time override the project', () => {
   it.each([
     ['a removal of its time', {}],
     ['the duration of its project alone', { autoDestroyAt: '2099-01-01T00:00:00Z' }],
-  ])('trips the guard by %s', async (_, kept) => {
+  ])('fires the guard by %s', async (_, kept) => {
     const { stack } = await openProjects('neutral');
     const inIt = { project: 'payments' };
     await stack.declare(
@@ -244,7 +244,7 @@ describe.each(bothDialects)('In the dialect %s, a plan that changes a project fi
       [days('2d', remoteRuns), allows],
     ],
   ] as const)(
-    'gives it %s, and an apply that was stopped after it continues with the same approval',
+    'and gives it %s can continue with the same approval if the apply stopped in between',
     async (_, [was, before], [becomes, after]) => {
       const { bench, stack } = await openProjects(dialect);
       await stack.declare(was, app(before));
@@ -262,7 +262,7 @@ describe.each(bothDialects)('In the dialect %s, a plan that changes a project fi
     },
   );
 
-  it('goes through, and the change of the project comes along with the workspace', async () => {
+  it('includes that change if only the workspace is selected', async () => {
     const { bench, stack } = await openProjects(dialect);
     await stack.begin(project('payments'), app(isLocal));
     await stack.declare(days('2d'), app(isRemote));

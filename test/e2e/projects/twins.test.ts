@@ -1,11 +1,11 @@
-/** Two projects with one name in the list of a service: none of them is taken for the declared one. */
+/** Two projects with one name in the list of a service: trueup uses neither of them for the declared one. */
 import { describe, expect, it } from 'vitest';
 import { removalRequest, workspace } from '../../support/cli/documents.ts';
 import { actionsOf, openProjects, project } from '../../support/cli/projects-scene.ts';
 
 const flat = (text: string) => text.replace(/\s+/g, ' ');
 
-/** The rewriting of an answer: a project of others has the name `one`, too, before or behind the declared one. */
+/** Rewrites an answer: a project of others also has the name `one`, and is listed before or after the declared one. */
 function twin(isFirst: boolean, [from, to]: readonly [string, string] = ['theirs', 'one']) {
   return (body: unknown) => {
     const list = JSON.parse(JSON.stringify(body).replaceAll(`"name":"${from}"`, `"name":"${to}"`)) as {
@@ -18,7 +18,7 @@ function twin(isFirst: boolean, [from, to]: readonly [string, string] = ['theirs
   };
 }
 
-describe.each([true, false])('Two projects of one name, the foreign one listed first: %s', (isFirst) => {
+describe.each([true, false])('Two projects with one name, the foreign one listed first: %s', (isFirst) => {
   async function begin(names?: readonly [string, string]) {
     const scene = await openProjects();
     const { bench, stack } = scene;
@@ -33,7 +33,7 @@ describe.each([true, false])('Two projects of one name, the foreign one listed f
     return scene;
   }
 
-  it('are an error for a name of a workspace, and neither is changed', async () => {
+  it('are an error for a workspace that uses the name, and neither is changed', async () => {
     const { bench, stack } = await begin();
     await stack.declare(
       project('one', { description: 'other' }),
@@ -50,7 +50,7 @@ describe.each([true, false])('Two projects of one name, the foreign one listed f
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('leave the declared one out of the plan, and nothing undeclared is removed', async () => {
+  it('keep the declared one out of the plan, and nothing undeclared is removed', async () => {
     const { bench, stack } = await begin();
     await stack.declare(project('one', { description: 'other' }));
     const plan = JSON.parse((await stack.tryRun(['plan', '--format', 'json'])).out);
@@ -65,7 +65,7 @@ describe.each([true, false])('Two projects of one name, the foreign one listed f
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('are not taken for a deleted one, if the declared one got the name of the other one', async () => {
+  it('do not count as a deleted project, if the declared one got the name of the other one', async () => {
     const { bench, stack } = await begin(['one', 'theirs']);
     const planned = async (...documents: object[]) => {
       await stack.declare(...documents, project('two', { description: 'about two' }));

@@ -1,4 +1,4 @@
-/** Whose comment is updated, and of which commit it says that its plan is: nothing is believed that the service does not confirm. */
+/** Which comment is updated, and which commit it names for its plan: trueup trusts nothing that the service does not confirm. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { githubTokens } from '../../support/code-host/github.ts';
 import { writePlanOf } from '../../support/code-host/plan-files.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 
-/** The hidden line of a comment, changed as somebody does who shares its account. */
+/** Changes the hidden line of a comment, as an attacker with the same account can. */
 function forgeState(body: string, forge: (state: CommentState) => object): string {
   const [marker = '', hidden = '', ...text] = body.split('\n');
   const state = JSON.parse(Buffer.from(hidden.slice(5, -4), 'base64').toString()) as CommentState;
@@ -21,7 +21,7 @@ function forgeState(body: string, forge: (state: CommentState) => object): strin
 }
 
 describe('The author of the comment', () => {
-  it('is the account of GitHub Actions in its jobs, where GET /user is 403 and there is no GraphQL', async () => {
+  it('is the account of GitHub Actions in its jobs, in which GET /user is 403 and GraphQL is missing', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
     expect((await post(['ball'])).out).toContain('updated the comment');
@@ -49,7 +49,7 @@ describe('The author of the comment', () => {
     expect(bodyOf(github)).toContain('Toy/acme/bat');
   });
 
-  it('is not the one that a marker names, where another account wrote the comment', async () => {
+  it('is not the one that a marker names, if another account wrote the comment', async () => {
     const { github, post } = await openScene();
     await post(['kite'], { token: githubTokens.app });
     const [own] = github.comments;
@@ -66,7 +66,7 @@ describe('The author of the comment', () => {
     expect(bodyOf(github, 2)).toContain('Toy/acme/ball');
   });
 
-  it('has to be named where several accounts match, and nothing is changed before', async () => {
+  it('must be named if several accounts match, and nothing is changed before', async () => {
     const { github, folder, post, comment, writes } = await openScene();
     await post(['kite']);
     await post(['kite'], { token: githubTokens.person });
@@ -102,7 +102,7 @@ describe('A forged state of a comment', () => {
       'of a commit that is not the newest one',
       ({ shown }) => ({ ...shown, commit: commit('e'), made: new Date().toISOString() }),
     ],
-  ])('%s does not keep out the plan of the newest commit', async (_, forge) => {
+  ])('%s does not prevent the plan of the newest commit', async (_, forge) => {
     const { github, post } = await openScene();
     await post(['kite']);
     const [own] = github.comments;
@@ -115,7 +115,7 @@ describe('A forged state of a comment', () => {
 
 describe('The commit of a plan', () => {
   /** A repository with a stack in it, as a job checks it out: a merge of the pull request into the branch. */
-  async function checkedOut() {
+  async function openCheckout() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -144,8 +144,8 @@ describe('The commit of a plan', () => {
     return ran;
   };
 
-  it('is in its file, and the comment shows that one whatever is checked out later', async () => {
-    const { stack, head, merge, save, job } = await checkedOut();
+  it('is in its file, and the comment shows it even if another commit is checked out later', async () => {
+    const { stack, head, merge, save, job } = await openCheckout();
     const { github, comment } = await openScene();
     await run(stack.directory, ['plan', '--out', 'plan.json'], job);
     save('later');
@@ -160,8 +160,8 @@ describe('The commit of a plan', () => {
     await run(stack.directory, ['comment', '--plan', 'plan.json', '--commit', merge, '--dry-run'], job);
   });
 
-  it('is that of the work tree outside of a job, which may have changes that are not in it', async () => {
-    const { stack, merge } = await checkedOut();
+  it('is the checked-out commit outside of a job, and the comment mentions uncommitted changes', async () => {
+    const { stack, merge } = await openCheckout();
     await run(stack.directory, ['plan', '--out', 'plan.json'], { ...stack.env });
     const clean = await run(stack.directory, ['comment', '--plan', 'plan.json', '--dry-run'], {});
     expect(clean.out).toContain(`Made for commit \`${merge}\`.`);
@@ -173,7 +173,7 @@ describe('The commit of a plan', () => {
     );
   });
 
-  it('is not guessed for a plan file that does not report it', async () => {
+  it('is not guessed for a plan file without a commit', async () => {
     const { github, folder, comment } = await openScene();
     const plan = await writePlanOf(folder, ['kite'], { made: { at: new Date().toISOString() } });
     await comment(['--plan', plan]);

@@ -1,11 +1,11 @@
-/** The comment of a stack while the service limits, fails and redirects, and while others write, too. */
+/** The comment of a stack while the service limits rates, fails or redirects, and while other jobs write. */
 import { describe, expect, it } from 'vitest';
 import { bodyOf, openScene } from '../../support/code-host/comment-scene.ts';
 import { openGithub } from '../../support/code-host/github.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 import { writePlanOf } from '../../support/code-host/plan-files.ts';
 
-describe('limits of the rate', () => {
+describe('Rate limits', () => {
   const soon = () => String(Math.floor(Date.now() / 1000));
 
   it.each([
@@ -28,7 +28,7 @@ describe('limits of the rate', () => {
       { 'retry-after': '0', 'x-ratelimit-remaining': '10' },
       'You have exceeded a secondary rate limit.',
     ],
-  ])('are waited for: %s with %i', async (_, status, headers, message) => {
+  ])('make trueup comment wait: %s with %i', async (_, status, headers, message) => {
     const { github, post } = await openScene();
     for (const method of ['GET', 'POST'])
       github.once((asked) => (asked.method === method ? { status, headers, body: { message } } : undefined));
@@ -36,7 +36,7 @@ describe('limits of the rate', () => {
     expect(github.comments).toHaveLength(1);
   });
 
-  it('are an error where the wait does not fit into the run', async () => {
+  it('are an error if the wait is longer than the rest of the run', async () => {
     const { github, folder, comment } = await openScene();
     const headers = {
       'x-ratelimit-remaining': '0',
@@ -50,10 +50,10 @@ describe('limits of the rate', () => {
   });
 });
 
-describe('what happens meanwhile', () => {
+describe('With concurrent changes or failures,', () => {
   it('two jobs at once leave one comment', async () => {
     const { github, folder, envOf } = await openScene();
-    // Both have seen that there is none before either creates one.
+    // Both jobs have read that there is no comment before either creates one.
     const waiting: (() => void)[] = [];
     const bothCreate = () =>
       new Promise<void>((go) => {
@@ -77,7 +77,7 @@ describe('what happens meanwhile', () => {
     expect(bodyOf(github)).toMatch(/Toy\/acme\/(one|two)/);
   });
 
-  it('a create that a gateway answers is looked up, and made again only where it was not carried out', async () => {
+  it('a create that a gateway answers is looked up, and sent again only if it was not carried out', async () => {
     const { github, post, folder, comment } = await openScene();
     const badGateway = { status: 502, body: '<html>Bad Gateway</html>' };
     github.once(({ method }) => (method === 'POST' ? badGateway : undefined));
@@ -90,7 +90,7 @@ describe('what happens meanwhile', () => {
     expect(err).toContain('answered 502');
   });
 
-  it('a list that lacks what was just created makes no second comment', async () => {
+  it('a list without the new comment does not lead to a second comment', async () => {
     const { github, post } = await openScene();
     github.always(({ method, path }) =>
       method === 'GET' && path.endsWith('/7/comments') ? { status: 200, body: [] } : undefined,
@@ -111,7 +111,7 @@ describe('what happens meanwhile', () => {
     expect(github.comments).toHaveLength(1);
   });
 
-  it('a comment that is listed and cannot be found to update is one that the token may only read', async () => {
+  it('a comment that is listed but not found by an update counts as one without write access', async () => {
     const { github, post, folder, comment } = await openScene();
     await post(['kite']);
     const before = bodyOf(github);
@@ -130,7 +130,7 @@ describe('what happens meanwhile', () => {
     expect(github.comments.map(({ body }) => body)).toEqual([before]);
   });
 
-  it('a newer plan outlives the older comment, into which it was to be moved', async () => {
+  it('a newer plan is kept if the older comment for it is deleted', async () => {
     const { github, folder, post, comment } = await openScene();
     const made = { at: new Date(Date.now() - 60_000).toISOString(), commit: github.pull.head };
     await post(['old']);
@@ -147,7 +147,7 @@ describe('what happens meanwhile', () => {
     expect(bodyOf(github)).toContain('Toy/acme/newest');
   });
 
-  it('a create whose answer is lost makes no second comment', async () => {
+  it('a create whose answer is lost does not lead to a second comment', async () => {
     const { github, post } = await openScene();
     github.once(({ method }) => (method === 'POST' ? { status: 0, cut: true } : undefined));
     await post(['kite']);
@@ -179,7 +179,7 @@ describe('what happens meanwhile', () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  it('a list without an end is not read for ever', async () => {
+  it('a list without an end is an error', async () => {
     const { github, folder, comment } = await openScene();
     const headers = { link: `<${github.url}/x?page=2>; rel="next"` };
     github.always(({ path }) =>
@@ -191,7 +191,7 @@ describe('what happens meanwhile', () => {
   });
 });
 
-it('an address or a token that cannot be used is said, and the token never', async () => {
+it('trueup comment reports an unusable address or token, and never shows the token', async () => {
   const { github, folder, comment } = await openScene();
   const plan = await writePlanOf(folder, ['kite']);
   github.always(() => ({ status: 200, body: '<html><title>Sign in</title></html>' }));
@@ -213,7 +213,7 @@ it('an address or a token that cannot be used is said, and the token never', asy
   }
 });
 
-it('the end of the time of a run ends it', async () => {
+it('trueup comment ends at its time limit', async () => {
   const { github, folder, comment } = await openScene();
   github.gate(
     () => true,

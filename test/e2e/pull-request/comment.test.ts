@@ -1,4 +1,4 @@
-/** One comment a stack in a pull request of GitHub, through the real command line and a server that behaves as GitHub documents. */
+/** One comment per stack in a GitHub pull request, through the real command line and a server that behaves as GitHub documents. */
 import { describe, expect, it } from 'vitest';
 import { bodyOf, commit, openScene } from '../../support/code-host/comment-scene.ts';
 import { openBench } from '../../support/cli/bench.ts';
@@ -9,7 +9,7 @@ import { writePlan, writePlanOf } from '../../support/code-host/plan-files.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { change } from '../../support/report/small-plan.ts';
 
-describe('the comment of a stack', () => {
+describe('The comment of a stack', () => {
   it('is created once, and then updated in place', async () => {
     const { github, post, writes } = await openScene();
     const first = await post(['kite']);
@@ -33,7 +33,7 @@ describe('the comment of a stack', () => {
     expect([...folded.matchAll(/\| (\d) to create/g)].map(([, count]) => count)).toEqual(['2', '1']);
   });
 
-  it('is not edited to say the same again, so that reviews of it stay valid', async () => {
+  it('is not edited if the plan is the same, so that reviews of it stay valid', async () => {
     const { github, post, writes } = await openScene();
     await post(['kite']);
     await post(['kite', 'ball']);
@@ -45,7 +45,7 @@ describe('the comment of a stack', () => {
     expect((await post(['kite', 'ball'], { commit: commit('b') })).out).toContain('updated the comment');
   });
 
-  it('keeps what has room, however many plans there were', async () => {
+  it('keeps as many earlier plans as fit', async () => {
     const { github, folder, post, comment } = await openScene();
     for (const index of Array.from({ length: 14 }).keys()) await post([`toy-${index}`]);
     expect(bodyOf(github)).toContain('Earlier plans (10)');
@@ -60,7 +60,7 @@ describe('the comment of a stack', () => {
     expect(Buffer.byteLength(bodyOf(github))).toBeLessThanOrEqual(65_000);
   });
 
-  it('is one for each stack of a pull request', async () => {
+  it('is separate for each stack of a pull request', async () => {
     const { github, folder, comment } = await openScene();
     for (const stack of ['a/b', 'a-b', 'payments'])
       await comment(['--plan', await writePlanOf(folder, ['kite'], { stack })]);
@@ -70,7 +70,7 @@ describe('the comment of a stack', () => {
     expect(bodyOf(github, 0)).toContain('## Plan of `a/b`\n\n**1 to create');
   });
 
-  it('is found on the last of many pages, whose links lead to another path', async () => {
+  it('is found on the last of many pages, even if their links lead to another path', async () => {
     const { github, post } = await openScene();
     const talk = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ id: index + 1, body: 'looks good', author: 'ann' }));
@@ -85,7 +85,7 @@ describe('the comment of a stack', () => {
     expect(github.asked.every(({ path }) => !path.startsWith('/repositories/'))).toBe(true);
   });
 
-  it('of somebody else is never changed, also when it begins like ours', async () => {
+  it('of somebody else is never changed, even if it begins like ours', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
     const stolen = { ...github.comments[0], id: 1, body: bodyOf(github), author: 'mallory' };
@@ -96,7 +96,7 @@ describe('the comment of a stack', () => {
     expect(bodyOf(github, 1)).toContain('Toy/acme/ball');
   });
 
-  it('is not that which only quotes it', async () => {
+  it('is not confused with a comment that quotes it', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
     const quoted = { id: 2, body: `> ${bodyOf(github)}`, author: 'github-actions[bot]' };
@@ -110,7 +110,7 @@ describe('the comment of a stack', () => {
     expect(github.comments).toHaveLength(3);
   });
 
-  it('that was edited by hand, hidden lines and all, is still ours', async () => {
+  it('that was edited by hand, including hidden lines, is still ours', async () => {
     const { github, post } = await openScene();
     await post(['kite']);
     const [own] = github.comments;
@@ -127,7 +127,7 @@ describe('the comment of a stack', () => {
     }
   });
 
-  it('of a person’s token is that of the person', async () => {
+  it('with a personal token belongs to that person', async () => {
     const { github, post } = await openScene();
     await post(['kite'], { token: githubTokens.person });
     await post(['ball'], { token: githubTokens.person });
@@ -135,8 +135,8 @@ describe('the comment of a stack', () => {
   });
 });
 
-describe('a plan without changes', () => {
-  it('gets no comment, unless one is asked for', async () => {
+describe('A plan without changes', () => {
+  it('gets no comment without --always', async () => {
     const { github, folder, comment, writes } = await openScene();
     const plan = await writePlanOf(folder, []);
     expect((await comment(['--plan', plan])).out).toBe(
@@ -147,7 +147,7 @@ describe('a plan without changes', () => {
     expect(bodyOf(github)).toContain('**No changes, 3 unchanged**');
   });
 
-  it('is said in the comment that is there', async () => {
+  it('is shown in an existing comment', async () => {
     const { github, folder, post, comment } = await openScene();
     await post(['kite']);
     await comment(['--plan', await writePlanOf(folder, [])]);
@@ -155,7 +155,7 @@ describe('a plan without changes', () => {
     expect(bodyOf(github)).toContain('| 1 to create, 3 unchanged |');
   });
 
-  it('is no plan without changes when the read was incomplete', async () => {
+  it('gets a comment if the read was incomplete', async () => {
     const { github, folder, comment } = await openScene();
     const coverage = {
       complete: false,
@@ -170,7 +170,7 @@ describe('a plan without changes', () => {
   });
 });
 
-describe('a plan that is out of date', () => {
+describe('A plan that is out of date', () => {
   it('never replaces the plan of the newest commit', async () => {
     const { github, folder, post, comment } = await openScene();
     await post(['old']);
@@ -183,7 +183,7 @@ describe('a plan that is out of date', () => {
     expect(bodyOf(github)).not.toContain('Toy/acme/late');
   });
 
-  it('is posted where there is none, and marked', async () => {
+  it('is posted and marked if there is no comment yet', async () => {
     const { github, post } = await openScene();
     github.pull.head = commit('b');
     await post(['old']);
@@ -194,7 +194,7 @@ describe('a plan that is out of date', () => {
     expect(bodyOf(github)).not.toContain('Out of date');
   });
 
-  it('is one that was made earlier for the same commit', async () => {
+  it('can be an earlier plan of the same commit', async () => {
     const { github, folder, post, comment } = await openScene();
     const made = { at: new Date(Date.now() - 60_000).toISOString(), commit: commit('a') };
     await post(['newer']);
@@ -205,7 +205,7 @@ describe('a plan that is out of date', () => {
     expect(bodyOf(github)).toContain('Toy/acme/next');
   });
 
-  it('is marked on demand, and once', async () => {
+  it('is marked by --outdated, and only once', async () => {
     const { github, post, comment } = await openScene();
     const none = await comment(['--outdated', '--stack', 'nursery']);
     expect(none.code).toBe(0);
@@ -223,7 +223,7 @@ describe('a plan that is out of date', () => {
   });
 });
 
-it('a job for an older commit does not mark the plan of the newest one', async () => {
+it('A job for an older commit does not mark the plan of the newest one', async () => {
   const { github, post, comment } = await openScene();
   await post(['kite']);
   const { out } = await comment(['--outdated', '--stack', 'nursery', '--commit', commit('0')]);
@@ -231,8 +231,8 @@ it('a job for an older commit does not mark the plan of the newest one', async (
   expect(bodyOf(github)).not.toContain('Out of date');
 });
 
-describe('where the token may not write', () => {
-  it('prints the comment instead, says why, and goes well', async () => {
+describe('With a token that may not write, trueup comment', () => {
+  it('prints the comment instead, says why, and exits with 0', async () => {
     const { github, folder, comment } = await openScene();
     const plan = await writePlanOf(folder, ['kite']);
     const { code, out, err } = await comment(['--plan', plan], { token: githubTokens.fork });
@@ -248,7 +248,7 @@ describe('where the token may not write', () => {
     expect(must.err).toContain('error: POST');
   });
 
-  it('does so where it may not even see the pull request', async () => {
+  it('does the same if the token cannot see the pull request', async () => {
     const { folder, comment } = await openScene();
     const plan = await writePlanOf(folder, ['kite']);
     const { code, out, err } = await comment(['--plan', plan, '--repository', 'acme/secret']);
@@ -257,7 +257,7 @@ describe('where the token may not write', () => {
     expect(err).toContain('answered 404: Not Found');
   });
 
-  it('says that a token is wrong, or missing', async () => {
+  it('reports a token that is wrong or missing', async () => {
     const { folder, comment } = await openScene();
     const plan = await writePlanOf(folder, ['kite']);
     const wrong = await comment(['--plan', plan], { token: 'ghp_wrongwrongwrongwrongwrongwrongwrong00' });
@@ -270,8 +270,8 @@ describe('where the token may not write', () => {
   });
 });
 
-describe('hostile texts', () => {
-  it('of a plan do nothing, and are no hidden line of ours', async () => {
+describe('Hostile texts', () => {
+  it('in a plan have no effect, and do not count as our hidden lines', async () => {
     const { github, folder, post, comment } = await openScene();
     await post(['kite']);
     const [first = '', second = ''] = bodyOf(github).split('\n');
@@ -299,7 +299,7 @@ describe('hostile texts', () => {
     expect(lines.filter((line) => /^\s*::|##\[/.test(line))).toEqual([]);
   });
 
-  it('of a plan that was made of hostile manifests and live values do nothing', async () => {
+  it('in manifests and live values have no effect in the comment', async () => {
     const { github, post, envOf } = await openScene();
     await post(['kite']);
     const stack = await (await openBench()).checkout();
@@ -332,7 +332,7 @@ describe('hostile texts', () => {
   });
 });
 
-it('--dry-run prints the comment, and sends nothing', async () => {
+it('trueup comment --dry-run prints the comment, and sends nothing', async () => {
   const { github, folder, comment } = await openScene();
   const { code, out, err } = await comment(['--plan', await writePlanOf(folder, ['kite']), '--dry-run']);
   expect([code, err]).toEqual([0, '']);
@@ -342,7 +342,7 @@ it('--dry-run prints the comment, and sends nothing', async () => {
   expect(github.asked).toEqual([]);
 });
 
-it('what is missing on the command line is said', async () => {
+it('trueup comment reports missing and wrong arguments', async () => {
   const { folder, comment } = await openScene();
   const plan = await writePlanOf(folder, ['kite']);
   for (const [args, message] of [

@@ -1,4 +1,4 @@
-/** What a pull request and its CI job get to see: Markdown, HTML, annotations, SARIF, events and a graph, through the real command line. */
+/** Reports for a pull request and its CI job: Markdown, HTML, annotations, SARIF, events and a graph, through the real command line. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -36,7 +36,7 @@ async function asStep(stack: Checkout, args: readonly string[], code: number) {
 }
 
 describe('--format markdown', () => {
-  it('of plan and show is the same, and nothing else is on stdout', async () => {
+  it('of plan and show gives the same report, and nothing else on stdout', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { description: '@ann | `x` <b>' }));
     const planned = await stack.run(['plan', '--format', 'markdown', '--out', 'plan.json'], 0);
@@ -47,7 +47,7 @@ describe('--format markdown', () => {
     expect(shown.out).toBe(planned.out);
   });
 
-  it('of validate reports errors first, and that all is valid when it is', async () => {
+  it('of validate reports errors first, or that all is valid', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { out, err } = await stack.run(['validate', '--format', 'markdown'], 7);
@@ -62,7 +62,7 @@ describe('--format markdown', () => {
     );
   });
 
-  it('of a plan that could not be made says why', async () => {
+  it('of a failed plan says why', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { out } = await stack.run(['plan', '--format', 'markdown'], 7);
@@ -72,7 +72,7 @@ describe('--format markdown', () => {
   });
 
   it.each(['jsonl', 'sarif', 'github'])(
-    'that the command does not have, such as %s, answers in text',
+    'is suggested in the text answer to a format that the command does not have, such as %s',
     async (format) => {
       const stack = await (await openBench()).checkout();
       const { out, err } = await stack.run(['drift', '--format', format], 1);
@@ -83,7 +83,7 @@ describe('--format markdown', () => {
     },
   );
 
-  it('holds no secret, not even where a value repeats one', async () => {
+  it('contains no secret, even if a value repeats one', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { description: `is ${secrets.API_TOKEN}` }));
     for (const format of ['markdown', 'github']) {
@@ -98,7 +98,7 @@ describe('--format html', () => {
   const dataOf = (html: string) =>
     JSON.parse(/<script type="application\/json" id="report">([^<]*)<\/script>/.exec(html)?.[1] ?? '{}');
 
-  it('of plan and show is one and the same document, with the requests in it', async () => {
+  it('of plan and show gives the same document, with the requests in it', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { description: '<b>' }));
     const planned = await stack.run(['plan', '--format', 'html', '--out', 'plan.json'], 0);
@@ -113,7 +113,7 @@ describe('--format html', () => {
     expect(shown.out).toBe(planned.out);
   });
 
-  it('of a plan that could not be made is a document that says why', async () => {
+  it('of a failed plan is a document that says why', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { out } = await stack.run(['plan', '--format', 'html'], 7);
@@ -122,7 +122,7 @@ describe('--format html', () => {
     expect(dataOf(usage.out).problems).toMatchObject([{ code: 'usage' }]);
   });
 
-  it('holds no secret, not even where a value repeats one, in a request neither', async () => {
+  it('contains no secret, even if a value repeats one, also not in a request', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { description: `is ${secrets.API_TOKEN}` }));
     const { out } = await stack.run(['plan', '--format', 'html'], 0);
@@ -132,7 +132,7 @@ describe('--format html', () => {
 });
 
 describe('--format github', () => {
-  it('puts a problem at its line of the repository, and the report into the summary', async () => {
+  it('annotates a problem at its line in the repository, and writes the report to the summary', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { commands, summary, outputs } = await asStep(stack, ['validate'], 7);
@@ -148,7 +148,7 @@ describe('--format github', () => {
     expect(outputs).toEqual({ 'exit-code': '7' });
   });
 
-  it('of a plan gives its text, its Markdown, and digest and counts to later steps', async () => {
+  it('of a plan writes its text, its Markdown, and the digest and counts for later steps', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'), role('web'));
     const step = await asStep(stack, ['plan'], 0);
@@ -166,7 +166,7 @@ describe('--format github', () => {
     expect([...again.delimiters]).not.toEqual([...step.delimiters]);
   });
 
-  it('no text of a manifest is a command, in no format', async () => {
+  it('prints no text of a manifest as a workflow command, nor does another format', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { description: '::error::x\n::add-mask::y\n##[error]z' }));
     const env = { ...secrets, GITHUB_ACTIONS: 'true' };
@@ -177,7 +177,7 @@ describe('--format github', () => {
     }
   });
 
-  it('a summary that cannot be written ends no run', async () => {
+  it('continues if the summary cannot be written', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const env = { ...secrets, GITHUB_STEP_SUMMARY: join(stack.directory, 'none', 'summary.md') };
@@ -187,7 +187,7 @@ describe('--format github', () => {
   });
 });
 
-it('--format sarif of validate has a result for each problem, warnings of the lint among them', async () => {
+it('--format sarif of validate has a result for each problem, including lint warnings', async () => {
   const stack = await (await openBench()).checkout();
   await stack.declare(
     misspelt,
@@ -222,7 +222,7 @@ describe('apply --format jsonl', () => {
     return events;
   }
 
-  it('streams what happens, and reports people on stderr', async () => {
+  it('streams events to stdout, and the readable report to stderr', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const { out, err } = await stack.run(['apply', '--yes', '--format', 'jsonl'], 0);
@@ -236,7 +236,7 @@ describe('apply --format jsonl', () => {
     expect(err).toContain('Planned again: nothing is left to do');
   });
 
-  it('ends with the exit code also where it never began, and names the problem', async () => {
+  it('ends with the exit code also if the apply never began, and names the problem', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { out } = await stack.run(['apply', '--yes', '--format', 'jsonl'], 7);
@@ -259,7 +259,7 @@ describe('apply --format jsonl', () => {
 });
 
 describe('trueup graph', () => {
-  it('draws the plan of a stack, and that of a plan file alike', async () => {
+  it('draws the plan of a stack and of a plan file in the same way', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app', { remoteStateConsumers: ['reader'] }), workspace('reader'));
     const { out } = await stack.run(['graph'], 0);
@@ -270,7 +270,7 @@ describe('trueup graph', () => {
     expect((await stack.run(['graph', 'plan.json'], 0)).out).toBe(out);
   });
 
-  it('says on stderr what is missing in the picture', async () => {
+  it('says on stderr what is missing in the diagram', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
@@ -285,7 +285,7 @@ describe('trueup graph', () => {
     expect(err).toContain('the read was incomplete, so changes may be missing here');
   });
 
-  it('of manifests that are wrong prints no diagram, and why on stderr', async () => {
+  it('prints no diagram for invalid manifests, and the reason on stderr', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(misspelt);
     const { out, err } = await stack.run(['graph'], 7);
@@ -294,8 +294,8 @@ describe('trueup graph', () => {
   });
 });
 
-describe('an apply of a plan that is not the approved one', () => {
-  async function moved() {
+describe('An apply of a plan that is not the approved one', () => {
+  async function openChanged() {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('one'), workspace('two'));
     await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -306,8 +306,8 @@ describe('an apply of a plan that is not the approved one', () => {
     return stack;
   }
 
-  it('says why, then how they differ, and no more', async () => {
-    const stack = await moved();
+  it('prints the reason, then how the plans differ, and no more', async () => {
+    const stack = await openChanged();
     const { out, err } = await stack.run(['apply', 'plan.json'], 4);
     expect(err).toMatch(/^error: nothing was written: the plan is not the one that was approved/);
     expect(out).toMatch(/^\nOnly in approved\n {2}\+ create {2}Workspace\/acme\/two\n/);
@@ -315,13 +315,13 @@ describe('an apply of a plan that is not the approved one', () => {
     expect(out).not.toContain('Checked');
   });
 
-  it('shows the plan when it is asked to', async () => {
-    const stack = await moved();
+  it('shows the plan with --show-plan', async () => {
+    const stack = await openChanged();
     expect((await stack.run(['apply', 'plan.json', '--show-plan'], 4)).out).toContain('Checked');
   });
 
-  it('with a digest alone shows nothing but the reason', async () => {
-    const stack = await moved();
+  it('prints only the reason if it has only a digest', async () => {
+    const stack = await openChanged();
     const { out, err } = await stack.run(['apply', '--approve', '0'.repeat(32)], 4);
     expect(out).toBe('');
     expect(err).toContain('was approved: live or the manifests changed since');
@@ -329,7 +329,7 @@ describe('an apply of a plan that is not the approved one', () => {
   });
 });
 
-describe('a value with double quotes', () => {
+describe('A value with double quotes', () => {
   const forged = 'p" for 1s only, approved by "ann" and "q';
   const escaped = JSON.stringify(forged).slice(1, -1);
 

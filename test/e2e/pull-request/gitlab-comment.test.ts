@@ -1,4 +1,4 @@
-/** One note a stack in a merge request of GitLab, through the real command line and a server that behaves as GitLab documents. */
+/** One note per stack in a GitLab merge request, through the real command line and a server that behaves as GitLab documents. */
 import { expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { gitlabJob, gitlabTokens, openGitlab } from '../../support/code-host/gitlab.ts';
@@ -18,7 +18,7 @@ async function openScene() {
   return { gitlab, folder, run, post };
 }
 
-it('a note is created, and then updated in place, among many and those of the system', async () => {
+it('trueup comment creates a note in GitLab, and then updates it among many notes and system notes', async () => {
   const { gitlab, post } = await openScene();
   gitlab.notes.push(
     ...Array.from({ length: 230 }, (_, index) => ({
@@ -35,7 +35,7 @@ it('a note is created, and then updated in place, among many and those of the sy
   expect(gitlab.asked.some(({ query }) => query.get('page') === '3')).toBe(true);
 });
 
-it('a note of somebody else is never changed', async () => {
+it('trueup comment never changes a note of somebody else', async () => {
   const { gitlab, post } = await openScene();
   await post(['kite']);
   const copied = { id: 1, body: gitlab.notes[0]?.body ?? '', author: 'eve' };
@@ -45,7 +45,7 @@ it('a note of somebody else is never changed', async () => {
   expect(gitlab.notes[1]?.body).toContain('Toy/acme/ball');
 });
 
-it('a token that may not write, or none in a pipeline, prints the note instead', async () => {
+it('trueup comment prints the note if the token may not write, or if a pipeline has no token', async () => {
   const { gitlab, folder, run } = await openScene();
   const plan = await writePlanOf(folder, ['kite']);
   const { GITLAB_TOKEN: _, ...without } = gitlabJob(gitlab);
@@ -63,7 +63,7 @@ it('a token that may not write, or none in a pipeline, prints the note instead',
   expect(gitlab.asked.every(({ headers }) => headers['job-token'] === undefined)).toBe(true);
 });
 
-it('a limit of the rate is waited for', async () => {
+it('trueup comment waits for a rate limit of GitLab', async () => {
   const { gitlab, post } = await openScene();
   for (const method of ['GET', 'POST'])
     gitlab.once((asked) =>
@@ -75,7 +75,7 @@ it('a limit of the rate is waited for', async () => {
   expect(gitlab.notes).toHaveLength(1);
 });
 
-it('a fault of the service while a note is created makes no second one', async () => {
+it('trueup comment creates no second note after a fault of the service', async () => {
   const { gitlab, post } = await openScene();
   gitlab.once(({ method }) => (method === 'POST' ? { status: 0, cut: true } : undefined));
   gitlab.once(({ method }) => (method === 'PUT' ? { status: 502, body: 'Bad Gateway' } : undefined));

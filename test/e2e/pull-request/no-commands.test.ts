@@ -1,4 +1,4 @@
-/** Under GitHub Actions a line of output can be a command. No text from outside makes one of a line of ours, whatever prints it. */
+/** In GitHub Actions a line of output can be a workflow command. No text from outside turns a line of trueup into one. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,10 +8,10 @@ import { role, workspace } from '../../support/cli/documents.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
 
 const attack = '::error::x\n::add-mask::y\r\n  ::stop-commands::z\n##[error]w\n::set-output name=a::b';
-/** Where only one line can stand. */
+/** the same for values that have only one line */
 const word = '::error::x ##[error]y';
 
-/** As the runner of GitHub Actions finds commands in what a step prints. */
+/** Finds workflow commands in the output of a step, as the runner of GitHub Actions does. */
 function commandsIn(text: string): string[] {
   return text.split(/\r\n|\n|\r/).filter((line) => line.trimStart().startsWith('::') || line.includes('##['));
 }
@@ -33,7 +33,7 @@ async function openScene() {
   return { bench, stack, run };
 }
 
-it('no line of a command that succeeds is one of the runner', async () => {
+it('A successful trueup command prints no line that is a workflow command', async () => {
   const { bench, run } = await openScene();
   const runs = [
     ...['text', 'json', 'markdown'].map((format) => ['plan', '--format', format, '--calls']),
@@ -74,7 +74,7 @@ it('no line of a command that succeeds is one of the runner', async () => {
   expect((await run(['drift'])).out).toContain('set-output');
 });
 
-it('no line about what is wrong is one of the runner', async () => {
+it('A failing trueup command prints no line that is a workflow command', async () => {
   const { stack, run } = await openScene();
   const folder = join(stack.directory, 'manifests');
   await mkdir(folder, { recursive: true });
@@ -110,7 +110,7 @@ it('no line about what is wrong is one of the runner', async () => {
   }
 });
 
-it('no line of the embedded service, or of a process that fails, is one of the runner', async () => {
+it('A failing "trueup serve" prints no line that is a workflow command', async () => {
   const { stack } = await openScene();
   await writeFile(
     join(stack.directory, 'seed.yaml'),

@@ -1,4 +1,4 @@
-// The login that git has for the remote of a ledger: the remote may say it again, trueup never does.
+// The login of git for the remote of a ledger: the remote may repeat it, trueup never shows it.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { workspace } from '../../support/cli/documents.ts';
 
 const password = 'HunterTwoPass77';
 
-/** A stack whose ledger is in git, at a host that refuses with all that it was told. */
+/** A stack whose ledger is in git, at a host that refuses requests and repeats their login. */
 async function refusedStack(): Promise<{ stack: Checkout; host: string }> {
   const repeats = (authorization = '') =>
     `denied ${authorization} ${Buffer.from(authorization.split(' ')[1] ?? '', 'base64').toString()}`;
@@ -37,13 +37,13 @@ async function expectHidden(stack: Checkout, secret = password): Promise<void> {
   }
 }
 
-/** What stands for it in base64 when so many bytes are before it. */
+/** The part of its base64 that is the same for each text with so many bytes before it. */
 function coreOf(secret: string, before: number): string {
   const encoded = Buffer.from(`${'x'.repeat(before)}${secret}`).toString('base64');
   return encoded.slice(before === 0 ? 0 : 4, Math.floor((secret.length + before) / 3) * 4);
 }
 
-describe('a password that the remote of the ledger repeats is not shown', () => {
+describe('A password that the remote of the ledger repeats is not shown', () => {
   it.each([
     [
       'the address of the remote',
@@ -59,7 +59,7 @@ describe('a password that the remote of the ledger repeats is not shown', () => 
     await expectHidden(stack);
   });
 
-  it('from an address that is put in the place of another (insteadOf)', async () => {
+  it('from an address that replaces another one (insteadOf)', async () => {
     const { stack, host } = await refusedStack();
     git(stack.directory, 'config', 'remote.origin.url', 'short:x.git');
     git(stack.directory, 'config', `url.http://u:${password}@${host}/.insteadOf`, 'short:');
@@ -85,7 +85,7 @@ describe('a password that the remote of the ledger repeats is not shown', () => 
     await expectHidden(stack);
   });
 
-  it('when it is so short that it could be a word', async () => {
+  it('if it is so short that it could be a word', async () => {
     const { stack, host } = await refusedStack();
     git(stack.directory, 'config', 'remote.origin.url', `http://u:qz7x@${host}/x.git`);
     await expectHidden(stack, 'qz7x');
@@ -93,7 +93,7 @@ describe('a password that the remote of the ledger repeats is not shown', () => 
 });
 
 it.each(['', ':', ':x-oauth-basic'])(
-  'a short token that is the user of "user%s@host" is not shown',
+  'A short token as the user of "user%s@host" is not shown',
   async (rest) => {
     const { stack, host } = await refusedStack();
     git(stack.directory, 'config', 'remote.origin.url', `http://${password}${rest}@${host}/x.git`);
@@ -102,7 +102,7 @@ it.each(['', ':', ':x-oauth-basic'])(
   },
 );
 
-it('a token that is the user of the address is not shown when the remote of the ledger repeats it', async () => {
+it('A token as the user of the address is not shown if the remote of the ledger repeats it', async () => {
   const { stack, host } = await refusedStack();
   git(stack.directory, 'config', 'remote.origin.url', `http://tok_9f31c2aa77be@${host}/x.git`);
   git(stack.directory, 'config', 'core.askPass', 'true');

@@ -17,7 +17,7 @@ import {
 } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** What has the form of a JWT, of some 8,000 characters. */
+/** A text in the form of a JWT, with about 8,000 characters. */
 function longJwt(): string {
   return [30, 5_800, 150].map((bytes) => randomBytes(bytes).toString('base64url')).join('.');
 }
@@ -25,13 +25,13 @@ function longJwt(): string {
 const run = (stack: Checkout, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   trueupProcess(args, { cwd: stack.directory, env: { ...secrets, ...env } });
 
-/** No eight characters of the middle of a secret, and no stack trace of ours. */
+/** Expects no eight characters from the middle of a secret, and no stack trace. */
 function expectHidden(text: string, secret: string): void {
   for (const start of [100, 3_000, 7_000]) expect(text).not.toContain(secret.slice(start, start + 8));
   expect(text).not.toMatch(/SyntaxError|^ +at /m);
 }
 
-it('a reviewer JWT of 8,000 characters is not printed by an apply beside escapes, nor where a live value repeats it', async () => {
+it('An apply does not print a reviewer JWT of 8,000 characters, not even one in a live value beside escapes', async () => {
   const jwt = longJwt();
   const bench = await openBench();
   const stack = await bench.checkout();
@@ -48,7 +48,7 @@ it('a reviewer JWT of 8,000 characters is not printed by an apply beside escapes
   expect(code).toBe(0);
 });
 
-it('a login JWT of 8,000 characters is not printed by a plan as JSON', async () => {
+it('A plan as JSON does not print a login JWT of 8,000 characters', async () => {
   const jwt = longJwt();
   const bench = await openBench();
   const login = { mount: 'kubernetes', role: 'ci', jwt: { env: 'LOGIN_JWT' } };
@@ -61,7 +61,7 @@ it('a login JWT of 8,000 characters is not printed by a plan as JSON', async () 
   expect(JSON.stringify(JSON.parse(out))).toContain('no such account: [secret]');
 });
 
-it('a JWT of 8,000 characters is not printed by a check of a role', async () => {
+it('"trueup role check" does not print a JWT of 8,000 characters', async () => {
   const jwt = longJwt();
   const stack = await (await openBench()).checkout();
   await stack.begin(role('web'));
@@ -71,14 +71,14 @@ it('a JWT of 8,000 characters is not printed by a check of a role', async () => 
   expect(() => JSON.parse(out)).not.toThrow();
 });
 
-it('a bug whose message holds a token is printed without it', async () => {
+it('The message of a bug that contains a token is printed without the token', async () => {
   const server = createServer((_, answer) => {
     answer.statusCode = 503;
     answer.end();
   });
   const { port } = await listenForTest(server);
   const folder = temporaryFolder();
-  // The wait before a retry is random: this is the first thing that a run does with chance.
+  // The wait before a retry is the first random value that a run needs.
   const bug = 'Math.random = () => { throw new Error("this is a bug: " + process.env.API_TOKEN); };';
   await writeFile(join(folder, 'bug.mjs'), bug);
   const targets = [workspacesTarget(`http://127.0.0.1:${port}`)];
@@ -93,13 +93,13 @@ it('a bug whose message holds a token is printed without it', async () => {
   expect(code).toBe(1);
 });
 
-describe('no piece of a long secret is printed where a text is cut', () => {
+describe('If a text is shortened, no piece of a long secret is printed', () => {
   const formats = {
     validate: ['text', 'json', 'markdown', 'github', 'sarif'],
     plan: ['text', 'json', 'markdown', 'html', 'github'],
   };
 
-  /** Any eight characters of it would be enough to find a beginning, a middle or an end. */
+  /** Expects no eight consecutive characters of the secret. */
   function expectNoPiece(text: string, secret: string): void {
     const lines = secret.split('\n');
     const pieces = lines.flatMap((line) =>
@@ -108,7 +108,7 @@ describe('no piece of a long secret is printed where a text is cut', () => {
     expect(pieces.filter((piece) => text.includes(piece))).toEqual([]);
   }
 
-  async function whatIsSaid(secret: string, values: readonly string[]): Promise<string[]> {
+  async function outputsFor(secret: string, values: readonly string[]): Promise<string[]> {
     const folder = temporaryFolder();
     const targets = [workspacesTarget('http://127.0.0.1:9'), clusterAuthTarget('http://127.0.0.1:9')];
     await writeFile(join(folder, 'trueup.yaml'), stackText({ targets }));
@@ -120,40 +120,40 @@ describe('no piece of a long secret is printed where a text is cut', () => {
       clusterAuthConfig({ tokenReviewerJwt: { env: 'JWT' }, clusterHost: 5 }),
       ...documents,
     ]);
-    // On one line, a field that is wrong stands beside the value.
+    // In a document on one line, the value is beside a wrong field.
     const lines = values.map((value, at) => {
       const spec = `{ executionMode: ${JSON.stringify(value)}, bad: 1, description: ${JSON.stringify(value)} }`;
       return `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: flow-${at} }\nspec: ${spec}\n`;
     });
     await writeFile(join(folder, 'manifests.yaml'), [text, ...lines].join('---\n'));
     const env = { ...secrets, JWT: secret };
-    const told: string[] = [];
+    const outputs: string[] = [];
     for (const [command, all] of Object.entries(formats))
       for (const format of all) {
         const { code, out, err } = await trueup([command, '--format', format], { cwd: folder, env });
         expect(code).toBe(7);
-        told.push(out + err);
+        outputs.push(out + err);
       }
-    return told;
+    return outputs;
   }
 
-  it.each([81, 160, 5_000])('of %i characters, wherever it is in a line', async (length) => {
+  it.each([81, 160, 5_000])('of %i characters, at any place in a line', async (length) => {
     const secret = randomBytes(length).toString('base64url').slice(0, length);
     const around = ['', 'before '.repeat(10)];
     const values = around.flatMap((before) => around.map((after) => `${before}${secret}${after}`));
-    for (const said of await whatIsSaid(secret, values)) {
-      expectNoPiece(said, secret);
-      expect(said).toContain('[secret]');
+    for (const output of await outputsFor(secret, values)) {
+      expectNoPiece(output, secret);
+      expect(output).toContain('[secret]');
     }
   });
 
-  it('of several lines, completely or one line of it', async () => {
+  it('of several lines, as a whole or one line of it', async () => {
     const lines = [1, 2, 3].map(() => randomBytes(48).toString('base64url'));
     const secret = lines.join('\n');
     const values = [secret, `head\n${secret}\n`, lines[1] ?? '', `a ${lines[2]} b`];
-    for (const said of await whatIsSaid(secret, values)) {
-      expectNoPiece(said, secret);
-      expect(said).toContain('[secret]');
+    for (const output of await outputsFor(secret, values)) {
+      expectNoPiece(output, secret);
+      expect(output).toContain('[secret]');
     }
   });
 

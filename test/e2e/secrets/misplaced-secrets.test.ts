@@ -1,4 +1,4 @@
-// A secret that somebody wrote where the name of its source belongs, or in a manifest that is not valid.
+// A secret that somebody wrote in place of the name of its source, or in a manifest that is not valid.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -17,33 +17,33 @@ const asFile = [
 ];
 const wrong = [...asVariable.map((env) => ({ env })), ...asFile.map((file) => ({ file }))];
 
-async function whatIsSaid(options: Parameters<Awaited<ReturnType<typeof openBench>>['checkout']>[0]) {
+async function outputFor(options: Parameters<Awaited<ReturnType<typeof openBench>>['checkout']>[0]) {
   const stack = await (await openBench()).checkout(options);
   await stack.declare(workspace('app', {}));
-  const told: string[] = [];
+  const outputs: string[] = [];
   for (const args of [['plan'], ['plan', '--format', 'json'], ['apply', '--yes']]) {
     const { out, err } = await stack.run(args, 1);
-    told.push(out + err);
+    outputs.push(out + err);
   }
-  return told.join('\n');
+  return outputs.join('\n');
 }
 
-describe('a secret in the place of the name of its source is not repeated', () => {
+describe('A secret in place of the name of its source is not printed', () => {
   it.each(wrong)('as the token of a target: %o', async (token) => {
-    const told = await whatIsSaid({ workspaces: { token } });
-    expect(told).not.toContain(Object.values(token)[0]);
-    expect(told).toContain('it has to hold the token of target');
-    expect(told).toContain('not shown here: it may be the secret itself');
+    const output = await outputFor({ workspaces: { token } });
+    expect(output).not.toContain(Object.values(token)[0]);
+    expect(output).toContain('it has to hold the token of target');
+    expect(output).toContain('not shown here: it may be the secret itself');
   });
 
   it.each(wrong)('as the address of the ledger: %o', async (url) => {
-    const told = await whatIsSaid({ spec: { ledger: { postgres: { url } } } });
-    expect(told).not.toContain(Object.values(url)[0]);
-    expect(told).toContain("it has to hold the address of the ledger's database");
+    const output = await outputFor({ spec: { ledger: { postgres: { url } } } });
+    expect(output).not.toContain(Object.values(url)[0]);
+    expect(output).toContain("it has to hold the address of the ledger's database");
   });
 });
 
-describe('a source that is not there is still found by its name', () => {
+describe('The name of a missing source is printed', () => {
   it.each([
     { env: 'ACME_TOKEN' },
     { env: 'TOKEN2' },
@@ -52,11 +52,11 @@ describe('a source that is not there is still found by its name', () => {
     { file: '.secrets/acme-token' },
     { file: '/run/secrets/production/api-token.txt' },
   ])('%o', async (token) => {
-    expect(await whatIsSaid({ workspaces: { token } })).toContain(`${Object.values(token)[0]}`);
+    expect(await outputFor({ workspaces: { token } })).toContain(`${Object.values(token)[0]}`);
   });
 });
 
-describe('a secret in an environment variable is not printed with the problems of', () => {
+describe('A secret in an environment variable is not printed with problems in', () => {
   const env = {
     API_TOKEN: 'planted-token-of-a-target',
     AUDIT_TOKEN: 'planted-token-of-a-trail',
@@ -96,7 +96,7 @@ describe('a secret in an environment variable is not printed with the problems o
     ['unlock', '--id', 'x'],
   ];
 
-  /** Each secret stands as a value that is wrong. */
+  /** Documents with each secret as a wrong value. */
   const wrongValues = planted.map(
     (secret, at) => `apiVersion: trueup.dev/v1
 kind: Workspace
@@ -131,22 +131,22 @@ ${more}`;
     await writeFile(join(folder, 'm.yaml'), manifests.join('---\n'));
     for (const args of commands) {
       const { code, out, err } = await trueup(args, { cwd: folder, env });
-      const said = out + err;
-      const shown = planted.filter((secret) => said.includes(secret));
+      const printed = out + err;
+      const shown = planted.filter((secret) => printed.includes(secret));
       expect({ args, code, shown }).toEqual({ args, code: 7, shown: [] });
     }
   }
 
-  it('a manifest, in any command and format', async () => {
+  it('a manifest, by any command in any format', async () => {
     await expectRedacted(reading, { stackFile: stack(''), manifests: [config(''), ...wrongValues] });
   });
 
-  it('the stack, in any command and format', async () => {
+  it('the stack, by any command in any format', async () => {
     const manifests = [config(''), ...wrongValues];
     await expectRedacted([...reading, ...ofStack], { stackFile: stack(wrongGuards), manifests });
   });
 
-  it('a manifest beside one that is not YAML and names the source', async () => {
+  it('a manifest beside one that names the source and is not valid YAML', async () => {
     const manifests = [config(', clusterCaCert: "never closed'), ...wrongValues];
     await expectRedacted(planning, { stackFile: stack(''), manifests: manifests.toReversed() });
   });

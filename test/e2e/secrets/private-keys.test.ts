@@ -1,10 +1,10 @@
-// A private key that somebody wrote into a manifest: it is told, and shown nowhere.
+// A private key that somebody wrote into a manifest: it is reported, and shown nowhere.
 import { describe, expect, it } from 'vitest';
 import { caCert } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 import { clusterAuthTarget, stackIn } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** Of no key: what stands between the lines was made up. */
+/** Made-up lines, which belong to no key. */
 const lines = [
   'MC4CAQAwBQYDK2VwBCIEIKhv7DpvFMlgbLTjG1EL4f1UDFwkHVib',
   'qZ9xW3uR7tYb5r2ZfvRsRYM0PlankedKeyBody1Nn==',
@@ -44,7 +44,7 @@ const styles: readonly [title: string, text: string][] = [
     }),
   ],
   [
-    'with spelt hyphens',
+    'with escaped hyphens',
     json({ clusterHost: 'https://k', clusterCaCert: key }).replaceAll('-----', String.raw`\u002d----`),
   ],
   ['behind the certificate', json({ clusterHost: 'https://k', clusterCaCert: caCert + key })],
@@ -70,7 +70,7 @@ const neighbours: readonly [title: string, change: (text: string) => string][] =
     (text) => text.replace(/\}\}$/, ',"issuer":7}}').replace(/\n$/, '\n  issuer: 7\n'),
   ],
   [
-    'where the host is missing',
+    'with a missing host',
     (text) => text.replace(/"clusterHost":"https:\/\/k",|clusterHost: https:\/\/k\n {2}/, ''),
   ],
 ];
@@ -79,33 +79,33 @@ async function validated(text: string): Promise<string> {
   const targets = [clusterAuthTarget('http://127.0.0.1:9')];
   const stack = stackIn({ directory: temporaryFolder(), stack: { targets } });
   await stack.write('manifests.yaml', text);
-  const told: string[] = [];
+  const outputs: string[] = [];
   for (const args of [['validate'], ['validate', '--format', 'json'], ['plan']]) {
     const { out, err } = await stack.run(args, 7);
-    told.push(out + err);
+    outputs.push(out + err);
   }
-  return told.join('\n');
+  return outputs.join('\n');
 }
 
-/** No eight characters in a row of what makes the key one. */
-function expectNoKey(told: string): void {
+/** Expects no eight consecutive characters of the body of the key. */
+function expectNoKey(output: string): void {
   const shown = lines.flatMap((line) =>
     Array.from({ length: line.length - 7 }, (_, at) => line.slice(at, at + 8)).filter((part) =>
-      told.includes(part),
+      output.includes(part),
     ),
   );
-  expect(shown, told).toEqual([]);
+  expect(shown, output).toEqual([]);
 }
 
-describe.each(neighbours)('a private key in a manifest, %s', (_, change) => {
+describe.each(neighbours)('A private key in a manifest, %s', (_, change) => {
   it.each(styles)('is reported and not shown: %s', async (_style, text) => {
-    const told = await validated(change(text));
-    expect(told).toContain('holds a private key, which must not be in a manifest');
-    expectNoKey(told);
+    const output = await validated(change(text));
+    expect(output).toContain('holds a private key, which must not be in a manifest');
+    expectNoKey(output);
   });
 });
 
-describe('a private key that no field holds is not shown', () => {
+describe('A private key outside of the known fields is not shown', () => {
   const wrong = `${head}spec: { clusterHost: 7, clusterCaCert: x }`;
   it.each([
     ['in a comment', `${wrong} # ${key.replaceAll('\n', '\\n')}`],
@@ -113,9 +113,9 @@ describe('a private key that no field holds is not shown', () => {
     ['in the name of a field', `${head}spec:\n  ${host}\n  ${JSON.stringify(key)}: 1\n`],
     ['in a text that is not YAML', json({ clusterHost: 'https://k', clusterCaCert: key }).slice(0, -2)],
     ['in a block that is not YAML', `${head}spec:\n  clusterCaCert: |\n${indented(key)}\n @\n`],
-    ['on lines that are no YAML', `${head}spec:\n  clusterCaCert: a: b\n${key}\n`],
+    ['on lines that are not YAML', `${head}spec:\n  clusterCaCert: a: b\n${key}\n`],
     ['cut off, in a text that is not YAML', `${head}spec: [\n${key.slice(0, -30)}\n`],
-    ['in a document of no kind', `kind: Nothing\nmetadata: { name: ${JSON.stringify(key)} }`],
+    ['in a document of an unknown kind', `kind: Nothing\nmetadata: { name: ${JSON.stringify(key)} }`],
     [
       'in the name of the resource',
       json({ clusterHost: 'https://k' }).replace('"config"', JSON.stringify(key)),
@@ -125,8 +125,8 @@ describe('a private key that no field holds is not shown', () => {
   });
 });
 
-it('a field behind a private key is shown as ever', async () => {
-  const told = await validated(`${head}spec:\n  clusterCaCert: |\n${indented(key)}\n  clusterHost: 7\n`);
-  expect(told).toContain('clusterHost: 7');
-  expectNoKey(told);
+it('A field after a private key is shown as usual', async () => {
+  const output = await validated(`${head}spec:\n  clusterCaCert: |\n${indented(key)}\n  clusterHost: 7\n`);
+  expect(output).toContain('clusterHost: 7');
+  expectNoKey(output);
 });

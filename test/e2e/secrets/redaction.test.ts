@@ -1,4 +1,4 @@
-/** No secret that a run knows is printed, whichever place it belongs to and whoever repeats it. */
+/** No secret that a run knows is printed, regardless of its source and of who repeats it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,12 +6,12 @@ import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 
-async function kept({ directory }: Checkout): Promise<string> {
+async function readLedger({ directory }: Checkout): Promise<string> {
   return readFile(join(directory, '.trueup', 'payments.ledger.json'), 'utf8');
 }
 
-describe('a secret of one target', () => {
-  it('is not shown when another target repeats it in an error', async () => {
+describe('A secret of one target', () => {
+  it('is not shown if another target repeats it in an error', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
@@ -20,12 +20,12 @@ describe('a secret of one target', () => {
     const { code, out, err } = await stack.tryRun(['apply', '--yes']);
     expect(code).toBe(6);
     expect(out).toContain('proxy saw [secret] pass');
-    expect(out + err + (await kept(stack))).not.toContain(secrets.SERVICE_TOKEN);
-    const { out: told } = await stack.run(['history', '--format', 'json'], 0);
-    expect(told).not.toContain(secrets.SERVICE_TOKEN);
+    expect(out + err + (await readLedger(stack))).not.toContain(secrets.SERVICE_TOKEN);
+    const { out: history } = await stack.run(['history', '--format', 'json'], 0);
+    expect(history).not.toContain(secrets.SERVICE_TOKEN);
   });
 
-  it('is not shown when somebody wrote it into a description, and a plan as JSON stays JSON', async () => {
+  it('is not shown if somebody wrote it into a description, and a plan as JSON stays valid', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'ours' }));
@@ -37,7 +37,7 @@ describe('a secret of one target', () => {
     expect(JSON.parse(json).changes).toHaveLength(1);
   });
 
-  it('is not shown when a service or a person repeats it in base64, in hex or percent-encoded', async () => {
+  it('is not shown if a service or a person repeats it in base64, in hex or percent-encoded', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const basic = Buffer.from(`ci:${secrets.SERVICE_TOKEN}`).toString('base64');
@@ -50,14 +50,14 @@ describe('a secret of one target', () => {
     const planned = await stack.run(['plan'], 0);
     const json = await stack.run(['plan', '--format', 'json'], 0);
     const applied = await stack.run(['apply', '--yes'], 1);
-    const said = planned.out + json.out + applied.out + applied.err;
+    const printed = planned.out + json.out + applied.out + applied.err;
     expect(planned.out).toContain('Basic Y2k[secret] [secret]');
     expect(applied.out).toContain('?token=[secret]&basic=Y2k[secret]');
     expect(JSON.parse(json.out).changes).toHaveLength(1);
-    for (const shown of [basic.slice(4), hex, percent]) expect(said).not.toContain(shown);
+    for (const shown of [basic.slice(4), hex, percent]) expect(printed).not.toContain(shown);
   });
 
-  it('that is a short word of its own does not blot plans out', async () => {
+  it('that is a short word does not make plans unreadable', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { token: { env: 'SHORT' } } });
     await stack.declare(workspace('app'));
@@ -66,7 +66,7 @@ describe('a secret of one target', () => {
   });
 });
 
-describe('the address of a proxy', () => {
+describe('A proxy address', () => {
   it.each([
     'http://ci:planted-proxy-pw@[bad',
     'socks5://ci:planted-proxy-pw@proxy',
@@ -74,7 +74,7 @@ describe('the address of a proxy', () => {
     'http://proxy:9/?pw=planted-proxy-pw',
     'http://proxy:9/planted-proxy-pw',
     'http://proxy:9#planted-proxy-pw',
-  ])('that is none (%s) is an error that names the variable and not its value', async (proxy) => {
+  ])('that is not valid (%s) is an error that names the variable and not its value', async (proxy) => {
     const stack = await (await openBench()).checkout({ workspaces: { url: 'https://automation.invalid' } });
     await stack.declare(workspace('app'));
     const { code, out, err } = await trueup(['plan'], {

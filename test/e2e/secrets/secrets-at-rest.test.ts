@@ -1,4 +1,4 @@
-/** No secret that a run knows is in what it writes: plan files, ledger, history, exported manifests. */
+/** No secret that a run knows is in the files that it writes: plan files, ledger, history, exported manifests. */
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,8 +30,8 @@ function gitRepository(directory: string): void {
 
 const pasted = `pasted ${secrets.API_TOKEN} by mistake`;
 
-/** Every file of a stack, and what is in them. */
-async function written({ directory }: Checkout): Promise<string> {
+/** The content of all files of a stack. */
+async function contentOfFiles({ directory }: Checkout): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   return (
@@ -39,7 +39,7 @@ async function written({ directory }: Checkout): Promise<string> {
   ).join('\n');
 }
 
-/** A workspace of the stack, into whose description somebody has pasted the token. */
+/** A stack with a workspace whose description somebody replaced by a text with the token. */
 async function withPasted(bench: Bench, ...more: readonly object[]): Promise<Checkout> {
   const stack = await bench.checkout();
   const documents = [workspace('app', { description: 'first' }), ...more];
@@ -50,7 +50,7 @@ async function withPasted(bench: Bench, ...more: readonly object[]): Promise<Che
 
 const fileOf = (stack: Checkout) => join(stack.directory, 'plan.json');
 
-/** Without the variables that hold the tokens. */
+/** Shows a plan file without the variables of the tokens. */
 const show = (stack: Checkout, file: string) =>
   trueup(['show', file], { cwd: stack.directory, env: {} }).then(({ code, out, err }) => {
     expect(err).toBe('');
@@ -58,18 +58,18 @@ const show = (stack: Checkout, file: string) =>
     return out;
   });
 
-describe('a plan with a live value that repeats a token', () => {
-  it('is kept without it, and shown from its file and from what was printed as JSON', async () => {
+describe('A plan with a live value that contains a token', () => {
+  it('is stored without the token, and can be shown from its file and from the printed JSON', async () => {
     const stack = await withPasted(await openBench());
     const { out } = await stack.run(['plan', '--format', 'json', '--out', 'plan.json'], 0);
     await writeFile(join(stack.directory, 'printed.json'), out);
-    expect(await written(stack)).not.toContain(secrets.API_TOKEN);
+    expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
     expect(await readFile(fileOf(stack), 'utf8')).toBe(out);
     for (const file of ['plan.json', 'printed.json'])
       expect(await show(stack, file)).toContain('[secret] -> first');
   });
 
-  it('is applied by what was printed as JSON, too', async () => {
+  it('can be applied from the printed JSON as well', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     const { out } = await stack.run(['plan', '--format', 'json'], 0);
@@ -79,7 +79,7 @@ describe('a plan with a live value that repeats a token', () => {
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
   });
 
-  it('is applied by its file as long as nothing changes', async () => {
+  it('can be applied from its file as long as nothing changes', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -87,7 +87,7 @@ describe('a plan with a live value that repeats a token', () => {
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
   });
 
-  it('is applied by its digest, too', async () => {
+  it('can be applied by its digest as well', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     const { digest } = await stack.plan();
@@ -97,8 +97,8 @@ describe('a plan with a live value that repeats a token', () => {
 
   it.each([
     ['another secret', `pasted ${secrets.SERVICE_TOKEN} by mistake`],
-    ['the very words that stand for it', 'pasted [secret] by mistake'],
-  ])('is not what was approved once live says %s', async (_what, description) => {
+    ['the same placeholder', 'pasted [secret] by mistake'],
+  ])('is stale if the live value now contains %s', async (_what, description) => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -108,7 +108,7 @@ describe('a plan with a live value that repeats a token', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('goes on with the rest where the value is as approved by now', async () => {
+  it('is applied for the rest if the value is already as approved', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     await stack.declare(workspace('app', { description: 'first', autoApply: true }));
@@ -118,7 +118,7 @@ describe('a plan with a live value that repeats a token', () => {
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
   });
 
-  it('differs from one with another secret there, although neither file keeps it', async () => {
+  it('differs from a plan with another secret, although neither file contains them', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -132,13 +132,13 @@ describe('a plan with a live value that repeats a token', () => {
   });
 });
 
-describe('the history of an apply', () => {
-  it('keeps no token that a live value repeated, and takes back what it can', async () => {
+describe('The history of an apply', () => {
+  it('contains no token of a live value, and reverts the other values', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     await stack.declare(workspace('app', { description: 'second', autoApply: true }));
     await stack.run(['apply', '--yes'], 0);
-    expect(await written(stack)).not.toContain(secrets.API_TOKEN);
+    expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
     const { out } = await stack.run(['history', '--format', 'json'], 0);
     const id = (JSON.parse(out) as { entries: { id: string }[] }).entries[0]?.id ?? '';
     expect((await stack.run(['history', 'show', id], 0)).out).toContain('pasted [secret] by mistake');
@@ -147,7 +147,7 @@ describe('the history of an apply', () => {
     expect((load(back) as { spec: object }).spec).toEqual({ autoApply: false });
   });
 
-  it('keeps none of a document that was removed either', async () => {
+  it('contains no token of a removed document either', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: pasted, autoApply: true }), workspace('web'));
@@ -162,12 +162,12 @@ describe('the history of an apply', () => {
     expect(back).toContain('# description of Workspace/acme/app cannot be taken back');
     expect((load(back) as { spec: object }).spec).toEqual({ autoApply: true });
     await stack.write('manifests/all.yaml', '');
-    expect(await written(stack)).not.toContain(secrets.API_TOKEN);
+    expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
   });
 });
 
-describe('the ledger', () => {
-  it('keeps no token of an approved plan that was cut short, and the same approval goes on', async () => {
+describe('The ledger', () => {
+  it('contains no token of an incomplete approved plan, and the same approval can continue', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
     await stack.declare(workspace('app', { description: 'first' }), workspace('web'));
@@ -176,7 +176,7 @@ describe('the ledger', () => {
     bench.wire.add({ method: 'POST', path: /workspaces/, times: 9, fault: { answer: 422 } });
     await stack.run(['apply', '--approve', digest], 6);
     expect(await stack.ledger()).toMatchObject({ approved: { digest } });
-    expect(await written(stack)).not.toContain(secrets.API_TOKEN);
+    expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
     bench.wire.reset();
     const { out } = await stack.run(['apply', '--approve', digest], 0);
     expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
@@ -184,8 +184,8 @@ describe('the ledger', () => {
   });
 });
 
-describe('a ledger', () => {
-  it('has no token that a field repeats which no manifest mentions', async () => {
+describe('A ledger', () => {
+  it('contains no token of an undeclared field', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -195,7 +195,7 @@ describe('a ledger', () => {
     expect(await stack.ledger()).toMatchObject({
       records: { 'Workspace/acme/app': { seen: { description: 'pasted [secret] by mistake' } } },
     });
-    expect(await written(stack)).not.toContain(secrets.API_TOKEN);
+    expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
   });
 
   it.each([
@@ -228,8 +228,8 @@ describe('a ledger', () => {
   );
 });
 
-describe('a reviewer JWT in an environment variable', () => {
-  it('is redacted by a plan that does not send it', async () => {
+describe('A reviewer JWT', () => {
+  it('from an environment variable is redacted by a plan that does not send it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
@@ -242,7 +242,7 @@ describe('a reviewer JWT in an environment variable', () => {
     }
   });
 
-  it('is not read from a file by a plan', async () => {
+  it('from a file is not read by a plan', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const config = clusterAuthConfig({ tokenReviewerJwt: { file: 'reviewer.jwt' } });
@@ -253,7 +253,7 @@ describe('a reviewer JWT in an environment variable', () => {
   });
 });
 
-it('the beginning of a token is redacted in what a service returned, and not in a live value', async () => {
+it('The beginning of a token is redacted in an error of a service, but not in a live value', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('app', { description: 'first' }));
@@ -266,11 +266,11 @@ it('the beginning of a token is redacted in what a service returned, and not in 
   expect(out).toContain('token [secret]... may not');
 });
 
-describe('an export', () => {
+describe('An export', () => {
   it.each([
     ['--out', 'manifests'],
     ['--out', '-'],
-  ])('leaves a field out whose value repeats a token, and says so (%s %s)', async (...out) => {
+  ])('omits a field whose value contains a token, and says so (%s %s)', async (...out) => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { manifests: ['manifests/**/*.yaml'] } });
     await bench.byHand.created({ name: 'app' });
@@ -283,11 +283,11 @@ describe('an export', () => {
     expect(spec).toMatchObject({ autoApply: true });
     expect(spec).not.toHaveProperty('description');
     expect(text).not.toContain('[secret]');
-    expect(await written(stack)).not.toContain(secrets.API_TOKEN);
+    expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
   });
 });
 
-it('apply knows the secrets that it is going to send before it prints its plan', async () => {
+it('An apply reads the secrets that it will send before it prints its plan', async () => {
   const bench = await openBench();
   const stack = await withPasted(bench, clusterAuthConfig());
   await writeFile(join(stack.directory, 'reviewer.jwt'), 'planted.jwt.of-a-file');

@@ -1,6 +1,6 @@
 /**
- * A name or a key that contains a secret of the run: declared it is refused with its place, live it is warned of, and nothing
- * keeps it.
+ * A name or a key that contains a secret of the run: a declared one is refused with its line, a live one gives a warning, and no
+ * file stores it.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,15 +13,15 @@ import { role, workspace } from '../../support/cli/documents.ts';
 
 const token = secrets.API_TOKEN;
 
-/** Every file of a stack but its manifests, and what is in them. */
-async function written({ directory }: Checkout): Promise<string> {
+/** The content of all files of a stack except its manifests. */
+async function contentOfFiles({ directory }: Checkout): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.yaml'));
   const texts = files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8'));
   return (await Promise.all(texts)).join('\n');
 }
 
-interface Told {
+interface Diagnostic {
   readonly code: string;
   readonly severity: string;
   readonly message: string;
@@ -37,13 +37,13 @@ it.each([
     'a name in "consumers"',
   ],
   ['a former name', workspace('app', {}, { renamedFrom: `of-${token}` }), '"metadata.renamedFrom"'],
-])('validate, plan and apply refuse %s that contains a token, with its place', async (_, document, what) => {
+])('validate, plan and apply refuse %s that contains a token, with its line', async (_, document, what) => {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
   await stack.declare(document);
   for (const args of [['validate'], ['plan', '--out', 'plan.json'], ['apply', '--yes'], ['drift']]) {
     const { out, err } = await stack.run([...args, '--format', 'json'], 7);
-    const { diagnostics } = JSON.parse(out) as { diagnostics: Told[] };
+    const { diagnostics } = JSON.parse(out) as { diagnostics: Diagnostic[] };
     const found = diagnostics.filter(({ code }) => code === 'secret-in-name');
     expect(found).toMatchObject([
       {
@@ -56,7 +56,7 @@ it.each([
   }
   expect(bench.written()).toEqual([]);
   expect(existsSync(join(stack.directory, 'plan.json'))).toBe(false);
-  expect(await written(stack)).not.toContain(token);
+  expect(await contentOfFiles(stack)).not.toContain(token);
 });
 
 async function withLiveKey(bench: Bench, stack: Checkout): Promise<Checkout> {
@@ -66,7 +66,7 @@ async function withLiveKey(bench: Bench, stack: Checkout): Promise<Checkout> {
   return stack;
 }
 
-it('a live key of a tag that contains a token is warned of, removed, and kept by no plan file, ledger or history', async () => {
+it('A live tag key with a token gives a warning, is removed, and is in no plan file, ledger or history', async () => {
   const bench = await openBench();
   const stack = await withLiveKey(bench, await bench.checkout());
   for (const format of ['text', 'json', 'markdown', 'html']) {
@@ -74,7 +74,7 @@ it('a live key of a tag that contains a token is warned of, removed, and kept by
     expect(out + err).not.toContain(token);
     expect(out + err).toContain('secret-in-name');
   }
-  expect(await written(stack)).not.toContain(token);
+  expect(await contentOfFiles(stack)).not.toContain(token);
   const plan = JSON.parse(await readFile(join(stack.directory, 'plan.json'), 'utf8'));
   expect(plan.problems).toMatchObject([
     {
@@ -92,11 +92,11 @@ it('a live key of a tag that contains a token is warned of, removed, and kept by
   bench.wire.reset();
   await stack.run(['apply', 'plan.json'], 0);
   expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
-  expect(await written(stack)).not.toContain(token);
+  expect(await contentOfFiles(stack)).not.toContain(token);
   expect((await stack.plan()).changes).toEqual([]);
 });
 
-it('a ledger in git keeps no such key of an approved plan that was cut short', async () => {
+it('A ledger in git contains no tag key with a token, also after an incomplete apply', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ spec: { ledger: 'git' } });
   const remote = `${stack.directory}-remote.git`;
@@ -116,7 +116,7 @@ it('a ledger in git keeps no such key of an approved plan that was cut short', a
   expect(pushed).not.toContain(token);
 });
 
-it('an undeclared role whose name contains a token is kept, and no plan file names it', async () => {
+it('An undeclared role whose name contains a token is kept, and no plan file names it', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
   await stack.begin(role('web'));
@@ -129,10 +129,10 @@ it('an undeclared role whose name contains a token is kept, and no plan file nam
   const { out, err } = await stack.run(['plan', '--out', 'plan.json'], 0);
   expect(out).toContain('kept: its name contains a secret of this run');
   expect(out).toContain('the name of "ClusterAuthRole/prod/old-[secret]", as it is live');
-  expect(out + err + (await written(stack))).not.toContain(token);
+  expect(out + err + (await contentOfFiles(stack))).not.toContain(token);
 });
 
-it('an export writes no manifest for a resource whose name contains a token', async () => {
+it('An export writes no manifest for a resource whose name contains a token', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ spec: { manifests: ['manifests/**/*.yaml'] } });
   await bench.byHand.created({ name: `of-${token}` });

@@ -1,4 +1,4 @@
-/** No secret is in any output, ledger, plan or error, also when the service repeats it (architecture: secrets stay out). */
+/** No secret is in any output, ledger, plan or error, even if the service repeats it (architecture: secrets stay out). */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,8 +22,8 @@ function documents(jwt: object) {
   ];
 }
 
-/** Everything that trueup keeps beside a stack. */
-async function kept({ directory }: Checkout): Promise<string> {
+/** The content of all files that trueup stores for a stack. */
+async function storedFiles({ directory }: Checkout): Promise<string> {
   const entries = await readdir(join(directory, '.trueup'), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   expect(files.length).toBeGreaterThan(0);
@@ -37,10 +37,10 @@ function expectNoSecret(text: string): void {
 }
 
 async function planWriteAndFail({ wire }: Bench, stack: Checkout, jwt: object): Promise<string> {
-  const told: string[] = [];
+  const output: string[] = [];
   const run = async (args: readonly string[], code: number) => {
     const { out, err } = await stack.run(args, code);
-    told.push(out, err);
+    output.push(out, err);
   };
   await stack.declare(...documents(jwt));
   await run(['validate'], 0);
@@ -56,23 +56,23 @@ async function planWriteAndFail({ wire }: Bench, stack: Checkout, jwt: object): 
   wire.add({ path: /./, times: 100, fault: { repeat: 403 } });
   await run(['plan'], 1);
   await run(['plan', '--format', 'json'], 1);
-  return told.join('\n');
+  return output.join('\n');
 }
 
-describe('planted secrets', () => {
-  it('from the environment reach the wire and nothing else', async () => {
+describe('Planted secrets', () => {
+  it('from the environment are in requests and nowhere else', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    const told = await planWriteAndFail(bench, stack, { env: 'REVIEWER_JWT' });
+    const output = await planWriteAndFail(bench, stack, { env: 'REVIEWER_JWT' });
     const sent = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
     expect(sent.map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true, true, true, true]);
-    expect(told).toContain('token_reviewer_jwt');
-    expect(told).toContain('set (version 1, from env REVIEWER_JWT)');
-    expectNoSecret(told);
-    expectNoSecret(await kept(stack));
+    expect(output).toContain('token_reviewer_jwt');
+    expect(output).toContain('set (version 1, from env REVIEWER_JWT)');
+    expectNoSecret(output);
+    expectNoSecret(await storedFiles(stack));
   });
 
-  it('from a file and from a login do not either', async () => {
+  it('from a file and from a login are in requests and nowhere else', async () => {
     const bench = await openBench();
     const login = { login: { mount: 'cluster', role: 'ci', jwt: { file: 'ci.jwt' } } };
     const stack = await bench.checkout({ clusterAuth: { token: login } });
@@ -80,17 +80,17 @@ describe('planted secrets', () => {
     await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
     const auth = { client_token: secrets.SERVICE_TOKEN, lease_duration: 3600, renewable: false };
     bench.wire.add({ method: 'POST', path: /\/login$/, times: 8, fault: { answer: 200, body: { auth } } });
-    // The token is a seed's, which another run needs again.
+    // The token comes from the seed, and later runs need it again.
     bench.wire.add({ method: 'POST', path: /\/revoke-self$/, times: 8, fault: { answer: 204 } });
-    const told = await planWriteAndFail(bench, stack, { file: 'reviewer.jwt' });
+    const output = await planWriteAndFail(bench, stack, { file: 'reviewer.jwt' });
     const logins = bench.wire.writes().filter(({ path }) => path.endsWith('/login'));
     expect(logins[0]?.text).toContain(loginJwt);
     expect(bench.wire.writes().filter(({ text }) => text.includes(fileJwt))).toHaveLength(4);
-    expectNoSecret(told);
-    expectNoSecret(await kept(stack));
+    expectNoSecret(output);
+    expectNoSecret(await storedFiles(stack));
   });
 
-  it('that are missing are named by their source, and nothing at all is written', async () => {
+  it('that are missing are reported with their source, and nothing is written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(...documents({ env: 'NO_SUCH_JWT' }));
@@ -104,20 +104,20 @@ describe('planted secrets', () => {
     await expect(stack.ledger()).rejects.toThrow('ENOENT');
   });
 
-  it('are sent and kept out of what is said without the white space around them, from wherever they come', async () => {
+  it('are sent without the white space around them, and are redacted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const env = { ...secrets, SPACED_JWT: ` ${secrets.REVIEWER_JWT}\n`, API_TOKEN: `${secrets.API_TOKEN}\n` };
     await stack.declare(...documents({ env: 'SPACED_JWT' }));
     bench.wire.add({ method: 'POST', path: /\/config$/, fault: { repeat: 400 } });
-    const told = await trueup(['apply', '--yes'], { cwd: stack.directory, env });
-    expect(told.code).toBe(6);
-    expectNoSecret(told.out + told.err);
+    const ran = await trueup(['apply', '--yes'], { cwd: stack.directory, env });
+    expect(ran.code).toBe(6);
+    expectNoSecret(ran.out + ran.err);
     const [config] = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
     expect(JSON.parse(config?.text ?? '')).toMatchObject({ token_reviewer_jwt: secrets.REVIEWER_JWT });
   });
 
-  it('that somebody wrote into a manifest are refused, and not repeated', async () => {
+  it('that somebody wrote into a manifest are refused, and not printed', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(clusterAuthConfig({ tokenReviewerJwt: secrets.REVIEWER_JWT }));
     for (const args of [['validate'], ['validate', '--format', 'json'], ['plan']]) {
@@ -127,10 +127,10 @@ describe('planted secrets', () => {
   });
 });
 
-describe('the source of a reviewer JWT', () => {
+describe('The source of a reviewer JWT', () => {
   const jwt = (source: object) => clusterAuthConfig({ tokenReviewerJwt: source });
 
-  it('is part of what is approved: another one is another plan, and is not sent', async () => {
+  it('is covered by an approval: a plan with another source is stale', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
@@ -145,7 +145,7 @@ describe('the source of a reviewer JWT', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is its own change: shown, sent, and kept in the history by its name', async () => {
+  it('is a change of its own: it is shown, sent, and named in the history', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
@@ -169,13 +169,13 @@ describe('the source of a reviewer JWT', () => {
     const revert = await stack.run(['history', 'show', id, '--revert'], 0);
     expect(shown.out).toMatch(sources);
     expect(revert.out).toContain('it was set (version 1, from env REVIEWER_JWT)');
-    for (const text of [out, shown.out, revert.out, await kept(stack)]) expectNoSecret(text);
+    for (const text of [out, shown.out, revert.out, await storedFiles(stack)]) expectNoSecret(text);
   });
 
   const address = readAddress('ClusterAuthConfig/prod/config');
 
-  /** Applied, in a ledger as it was written before sources were kept. */
-  async function withoutSource() {
+  /** An applied stack, with a ledger from before sources were recorded. */
+  async function openWithoutSource() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT', version: 3 }));
@@ -191,16 +191,16 @@ describe('the source of a reviewer JWT', () => {
     return { bench, stack, recorded };
   }
 
-  it('is no difference where the ledger is from before sources were kept, and is kept from then on', async () => {
-    const { bench, stack, recorded } = await withoutSource();
+  it('is not a difference from a ledger without sources, and is recorded by the next apply', async () => {
+    const { bench, stack, recorded } = await openWithoutSource();
     await stack.run(['plan', '--exit-code'], 0);
     await stack.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toEqual([]);
     expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
   });
 
-  it('is approved with whatever else is written, also where the ledger is from before sources were kept', async () => {
-    const { bench, stack, recorded } = await withoutSource();
+  it('is covered by an approval of other changes, also with a ledger without sources', async () => {
+    const { bench, stack, recorded } = await openWithoutSource();
     const moved = (env: string) =>
       clusterAuthConfig({
         clusterHost: 'https://moved.internal:6443',
@@ -221,7 +221,7 @@ describe('the source of a reviewer JWT', () => {
     expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
   });
 
-  it('is no difference after the ledger was lost and recovered', async () => {
+  it('is not a difference after the ledger was lost and recovered', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
@@ -233,7 +233,7 @@ describe('the source of a reviewer JWT', () => {
   });
 });
 
-describe('a token that is not there', () => {
+describe('A missing token', () => {
   it.each([
     [
       { env: 'NO_TOKEN' },
@@ -244,16 +244,16 @@ describe('a token that is not there', () => {
       { login: { mount: 'ci', role: 'ci', jwt: { env: 'NO_JWT' } } },
       'the environment variable "NO_JWT" is not set: it has to hold the JWT that target "prod" logs in with',
     ],
-  ])('is reported with what it is: %j', async (token, says) => {
+  ])('is reported with its purpose: %j', async (token, message) => {
     const stack = await (await openBench()).checkout({ clusterAuth: { token } });
     await stack.declare(role('web'));
     const { out, err } = await stack.run(['plan'], 1);
-    expect((out + err).replace(/\s+/g, ' ')).toContain(says);
+    expect((out + err).replace(/\s+/g, ' ')).toContain(message);
   });
 });
 
-describe('the sources that a stack admits', () => {
-  it('are the only ones that its manifests may name, whatever its targets read their tokens from', async () => {
+describe('The sources that a stack admits', () => {
+  it('are the only ones that its manifests may name, and do not restrict the tokens of its targets', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { secrets: { env: ['REVIEWER_*'], files: ['jwts/*'] } } });
     const declared = (source: object) => stack.declare(clusterAuthConfig({ tokenReviewerJwt: source }));
@@ -272,8 +272,8 @@ describe('the sources that a stack admits', () => {
   });
 });
 
-describe('a file that the stack admits and that is a link', () => {
-  it('is not read out of where the stack admits files, also when it became one after the plan', async () => {
+describe('An admitted file that is a link', () => {
+  it('is not read outside of the admitted paths, also if it became a link after the plan', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { secrets: { files: ['jwts/*'] } } });
     const inside = (file: string) => join(stack.directory, file);
@@ -288,7 +288,7 @@ describe('a file that the stack admits and that is a link', () => {
     await stack.run(['plan'], 0);
     const reads = bench.wire.seen.filter(({ path }) => path.endsWith('/config')).length;
     const config = { method: 'GET', path: /\/config$/ };
-    // As often as a plan asks for it, and then the once that comes just before it is written.
+    // First the reads of a plan, then the read just before the write.
     bench.wire.add(
       { ...config, times: reads, fault: { first: async () => {} } },
       { ...config, fault: { first: becomeLink } },
@@ -302,14 +302,14 @@ describe('a file that the stack admits and that is a link', () => {
   });
 });
 
-describe('a secret that is not there', () => {
+describe('A missing secret', () => {
   const jwt = (source: object, metadata: object = {}) => {
     const config = clusterAuthConfig({ tokenReviewerJwt: source });
     return { ...config, metadata: { ...config.metadata, ...metadata } };
   };
   const notesOf = async (stack: Checkout) => (await stack.plan()).changes.flatMap(({ notes }) => notes);
 
-  it('is a note of the plan, which means the same without', async () => {
+  it('is a note of the plan, and does not change its digest', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(jwt({ env: 'LATER_JWT' }));
     const env = { ...secrets, LATER_JWT: 'planted' };
@@ -333,11 +333,11 @@ describe('a secret that is not there', () => {
     );
   });
 
-  it('in a file is looked for and not read', async () => {
+  it('in a file is reported without reading the file', async () => {
     const stack = await (await openBench()).checkout();
     await mkdir(join(stack.directory, 'folder'));
     await writeFile(join(stack.directory, 'empty.jwt'), '');
-    // Who reads it waits for ever.
+    // Reading this pipe would never end.
     execFileSync('mkfifo', [join(stack.directory, 'pipe.jwt')]);
     const cases = {
       'no.jwt': 'is not there',
@@ -351,7 +351,7 @@ describe('a secret that is not there', () => {
     }
   });
 
-  it('is also one of white space alone: a plan reports it of a variable, and apply of a file, before its first request', async () => {
+  it('can be white space only, which apply reports before its first write', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await writeFile(join(stack.directory, 'blank.jwt'), ' \n');
@@ -370,11 +370,11 @@ describe('a secret that is not there', () => {
       expect(err).toContain(`${why}, and ClusterAuthConfig/prod/config needs it`);
       expect(bench.wire.writes()).toEqual([]);
     }
-    // What a plan may not read it cannot tell.
+    // A plan does not read the file, so it cannot report this.
     expect(await notesOf(stack)).toEqual([]);
   });
 
-  it('is no note where nothing is to be sent', async () => {
+  it('is not a note if nothing is to be sent', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
     const { REVIEWER_JWT: _, ...env } = secrets;
@@ -382,7 +382,7 @@ describe('a secret that is not there', () => {
     expect([code, out.includes('REVIEWER_JWT')]).toEqual([0, false]);
   });
 
-  it('keeps apply from its first request, and each is reported once, however many changes need it', async () => {
+  it('stops apply before its first write, and is reported once for all changes that need it', async () => {
     const bench = await openBench({ mounts: ['cluster', 'second', 'third'] });
     const target = (name: string, mount: string) => ({
       ...{ name, mount, service: 'cluster-auth', url: bench.wire.url, dialect: 'neutral' },
@@ -406,8 +406,8 @@ describe('a secret that is not there', () => {
       expect(err).toContain('the file "no.jwt" is not there, and ClusterAuthConfig/dev/config needs it');
     }
     const { out } = await stack.run(['apply', '--yes', '--format', 'json'], 1);
-    const told = (JSON.parse(out).diagnostics as { code: string }[]).map(({ code }) => code);
-    expect(told.slice(-3)).toEqual(['secret-missing', 'secret-missing', 'plan-lacks-secrets']);
+    const codes = (JSON.parse(out).diagnostics as { code: string }[]).map(({ code }) => code);
+    expect(codes.slice(-3)).toEqual(['secret-missing', 'secret-missing', 'plan-lacks-secrets']);
     expect(bench.wire.writes()).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { type Bench, type Checkout, openBench, secrets } from '../../support/cli
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 
 const loginJwt = 'eyJhbGciOiJub25lIn0.cGxhbnRlZC1sb2dpbi1qd3Q.c2lnbmF0dXJl';
-// They begin like no secret of the run: a common beginning would be redacted.
+// They begin differently from the secrets of the run, because a common beginning would be redacted.
 const cookie = 'cookie-of-the-service-0f3d';
 const link = 'signature-of-the-service-77aa';
 const given = 'token-of-the-service-18d2';
@@ -19,7 +19,7 @@ function expectNoSecret({ out, err }: Pick<Ran, 'out' | 'err'>): void {
   for (const secret of planted) expect(out + err).not.toContain(secret);
 }
 
-/** Answers get members that only the service knows. */
+/** Adds secrets that only the service knows to an answer. */
 function withPlanted(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return {
@@ -50,8 +50,8 @@ function plantIn({ wire }: Bench): void {
   wire.add({ method: 'GET', path: /./, times: 1000, fault: { rewrite: withPlanted } });
 }
 
-describe('a trace', () => {
-  it('of plan, apply, drift, export and graph shows what is sent and answered, and no secret', async () => {
+describe('A trace', () => {
+  it('of plan, apply, drift, export and graph shows requests and answers, and no secret', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(
@@ -94,7 +94,7 @@ describe('a trace', () => {
     expect(err).toMatch(/→ \d+ POST .*\/auth\/token\/revoke-self$/m);
   });
 
-  it('of an audit trail hides its token and what an event says of tokens', async () => {
+  it('of an audit trail hides its token, and tokens in events', async () => {
     const more = { request: { id: 'r', token: given } };
     const trail = await serveTrail([servedEvent('e1', { more })], { token: secrets.READ_API_TOKEN });
     const bench = await openBench();
@@ -106,7 +106,7 @@ describe('a trace', () => {
     expect(err).toContain('"token": "[secret]"');
   });
 
-  it('hides what a service repeats in a refusal, whichever target it belongs to', async () => {
+  it('hides secrets of any target that a service repeats in a refusal', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
@@ -147,7 +147,7 @@ describe('a trace', () => {
     expect(traced.err).toContain('→ 1 ');
   });
 
-  it('shows each retry, and what is waited for', async () => {
+  it('shows each retry, and the reason for each wait', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -160,7 +160,7 @@ describe('a trace', () => {
     expect(err).toMatch(/→ \d+ GET .*\/acme\/projects\S* {2}\(try 2/);
   });
 
-  it('is short: of a long list it shows the first items, and of a long text the beginning', async () => {
+  it('shows only the first items of a long list, and the beginning of a long text', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(
@@ -172,7 +172,7 @@ describe('a trace', () => {
     expect(err).toMatch(/… \d+ lines more/);
   });
 
-  it('is written with TRUEUP_TRACE as well, and not where it is empty or 0', async () => {
+  it('is written with TRUEUP_TRACE as well, unless it is empty or 0', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const withTrace = (value: string) =>

@@ -16,17 +16,17 @@ const changed = () => [
 ];
 const [ofNet, ofApp] = [selecting('Workspace/acme/net'), selecting('Workspace/acme/app')];
 
-async function pending() {
+async function openPending() {
   const { bench, stack } = await applied();
   await stack.declare(...changed());
   return { bench, stack };
 }
 
-const saved = (stack: Checkout) => stack.run(['plan', ...ofNet, '--out', 'plan.json'], 0);
+const savePlan = (stack: Checkout) => stack.run(['plan', ...ofNet, '--out', 'plan.json'], 0);
 
-describe('the digest of a part', () => {
-  it('approves this part, and neither the whole, nor another part, nor the whole under another name', async () => {
-    const { bench, stack } = await pending();
+describe('The digest of a part', () => {
+  it('approves only this part by this selector, and neither the whole stack nor another part', async () => {
+    const { bench, stack } = await openPending();
     const { digest } = await partOf(stack, 'Workspace/acme/net');
     await stack.run(['apply', '--approve', digest], 4);
     await stack.run(['apply', ...ofApp, '--approve', digest], 4);
@@ -40,7 +40,7 @@ describe('the digest of a part', () => {
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
   });
 
-  it('does not become that of the whole where nothing else is planned', async () => {
+  it('differs from the digest of the whole stack, even if nothing else is planned', async () => {
     const { bench, stack } = await applied();
     await stack.declare(clusterAuthConfig(), role('web'), net({ queueAllRuns: true }), app());
     const { digest, changes } = await partOf(stack, 'Workspace/acme/net');
@@ -51,8 +51,8 @@ describe('the digest of a part', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('is not that of the same manifests on standard input, whose rest is unknown', async () => {
-    const { bench, stack } = await pending();
+  it('does not approve the same manifests on standard input', async () => {
+    const { bench, stack } = await openPending();
     const { digest } = await partOf(stack, 'Workspace/acme/net');
     const stdin = JSON.stringify(net({ queueAllRuns: true }));
     const args = ['apply', '-', '--approve', digest];
@@ -61,10 +61,10 @@ describe('the digest of a part', () => {
   });
 });
 
-describe('a plan file of a part', () => {
-  it('applies that part without a flag, and says what was selected', async () => {
-    const { bench, stack } = await pending();
-    const { err } = await saved(stack);
+describe('A plan file of a part', () => {
+  it('applies that part without --select, and says what was selected', async () => {
+    const { bench, stack } = await openPending();
+    const { err } = await savePlan(stack);
     expect(err).toContain('"trueup apply plan.json" applies this and nothing else');
     const { out } = await stack.run(['show', 'plan.json'], 0);
     expect(out.split('\n')[0]).toBe('A part of stack payments: 2 of 6 resources');
@@ -75,8 +75,8 @@ describe('a plan file of a part', () => {
   });
 
   it('applies only that part after the rest of the manifests changed', async () => {
-    const { bench, stack } = await pending();
-    await saved(stack);
+    const { bench, stack } = await openPending();
+    await savePlan(stack);
     await stack.declare(
       clusterAuthConfig(),
       net({ queueAllRuns: true }),
@@ -88,9 +88,9 @@ describe('a plan file of a part', () => {
     expect(await bench.idsOf('net-2')).toEqual([]);
   });
 
-  it('is refused after its part changed, and after a resource of it left the manifests', async () => {
-    const { bench, stack } = await pending();
-    await saved(stack);
+  it('is refused after its part changed, or after a resource of it was removed from the manifests', async () => {
+    const { bench, stack } = await openPending();
+    await savePlan(stack);
     await stack.declare(
       clusterAuthConfig(),
       role('web'),
@@ -106,9 +106,9 @@ describe('a plan file of a part', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('takes no other selection, nor does one of the whole stack', async () => {
-    const { bench, stack } = await pending();
-    await saved(stack);
+  it('cannot be combined with another selection, nor can a plan file of the whole stack', async () => {
+    const { bench, stack } = await openPending();
+    await savePlan(stack);
     await stack.run(['apply', 'plan.json', ...ofNet], 1);
     await stack.run(['plan', '--out', 'whole.json'], 0);
     const { err } = await stack.run(['apply', 'whole.json', ...ofNet], 1);
@@ -119,7 +119,7 @@ describe('a plan file of a part', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('that was edited is refused: its selectors, its resources, their number, and what comes along', async () => {
+  it('is refused if its selectors, its resources or those that come along were edited', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       ...changed(),
@@ -155,7 +155,7 @@ describe('a plan file of a part', () => {
     await stack.run(['apply', 'plan.json'], 0);
   });
 
-  it('continues after a crash, also with what came along and was created by then', async () => {
+  it('continues after an incomplete apply that created a resource that came along', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       ...changed(),
@@ -181,7 +181,7 @@ describe('a plan file of a part', () => {
   });
 
   it.each(['plan.json', 'digest'])(
-    'continues with what came along and was created in part (%s)',
+    'continues with a resource that came along and was only partly created (%s)',
     async (by) => {
       const { bench, stack } = await applied();
       const reader = workspace('reader', { lock: { reason: 'not yet' } });
@@ -198,9 +198,9 @@ describe('a plan file of a part', () => {
     },
   );
 
-  it('compares with another one by what was selected', async () => {
-    const { stack } = await pending();
-    await saved(stack);
+  it('can be compared with another one, including the selection', async () => {
+    const { stack } = await openPending();
+    await savePlan(stack);
     await stack.run(['plan', ...ofApp, '--out', 'other.json'], 0);
     const { out } = await stack.run(['diff', 'plan.json', 'other.json'], 2);
     expect(out).toContain('--select');
@@ -208,13 +208,13 @@ describe('a plan file of a part', () => {
   });
 });
 
-it('"trueup approve" signs no plan of a part, which "trueup ci apply" could not apply', async () => {
-  const { stack } = await pending();
+it('"trueup approve" refuses a plan of a part, because "trueup ci apply" could not apply it', async () => {
+  const { stack } = await openPending();
   git(stack.directory, 'init', '--quiet');
   git(stack.directory, 'remote', 'add', 'origin', makeRemote().directory);
   git(stack.directory, 'add', '.');
   git(stack.directory, 'commit', '--quiet', '-m', 'x');
-  await saved(stack);
+  await savePlan(stack);
   const { err } = await stack.run(['approve', 'plan.json'], 4);
   expect(err).toContain('is of a part of the stack');
 });

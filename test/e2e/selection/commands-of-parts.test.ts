@@ -1,4 +1,4 @@
-/** Which commands take `--select`, and what a part means for drift, export, several stacks and several organizations. */
+/** Which commands have `--select`, and what a part means for drift, export, several stacks and several organizations. */
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
@@ -7,8 +7,8 @@ import { setByHand } from '../../support/cli/two-clones.ts';
 import { workspacesTarget } from '../../support/rig/stack-folder.ts';
 import { actionsOf, app, applied, net, partOf, selecting } from '../../support/selection/parts.ts';
 
-describe('drift of a part', () => {
-  it('is that of its resources, in every format, and exits with 3 only for them', async () => {
+describe('Drift of a part', () => {
+  it('covers only its resources, in each format and in the exit code', async () => {
     const { bench, stack } = await applied();
     await setByHand(bench, 'app', { 'auto-apply': false });
     await stack.run(['drift', ...selecting('Workspace/acme/net')], 0);
@@ -30,7 +30,7 @@ describe('drift of a part', () => {
     expect(out).not.toContain('accept --select');
   });
 
-  it('has what is pending of its resources alone, and nothing that left the manifests', async () => {
+  it('has only pending changes of its resources, and no removed documents', async () => {
     const { stack } = await applied();
     await stack.declare(clusterAuthConfig(), net({ queueAllRuns: true }), app({ queueAllRuns: true }));
     const { out } = await stack.run(['drift', '--format', 'json', ...selecting('Workspace/acme/net')], 0);
@@ -43,9 +43,9 @@ describe('drift of a part', () => {
   });
 });
 
-describe('an export of a part', () => {
-  /** Four workspaces and two roles that no stack owns. */
-  async function foreign() {
+describe('An export of a part', () => {
+  /** Three workspaces of another stack, and a function that exports and returns names. */
+  async function openForeign() {
     const bench = await openBench({ mounts: ['cluster'] });
     const maker = await bench.checkout({ name: 'maker' });
     await maker.begin(
@@ -62,8 +62,8 @@ describe('an export of a part', () => {
     return { bench, stack, names };
   }
 
-  it('has what is selected, without what is excluded, and reads only targets that may have it', async () => {
-    const { bench, names } = await foreign();
+  it('has the selected resources without the excluded ones, and reads only their targets', async () => {
+    const { bench, names } = await openForeign();
     bench.wire.reset();
     expect((await names(0, ...selecting('Workspace/acme/net-*'))).names).toEqual(['net-1', 'net-2']);
     expect(bench.wire.seen.filter(({ path }) => path.startsWith('/v1/'))).toEqual([]);
@@ -79,7 +79,7 @@ describe('an export of a part', () => {
   });
 
   /** A workspace in each of two projects. */
-  async function inProjects() {
+  async function openInProjects() {
     const bench = await openBench({
       organization: {
         projects: [
@@ -100,21 +100,21 @@ describe('an export of a part', () => {
     return { bench, stack, exported };
   }
 
-  it('takes a project by its name or its id', async () => {
-    const { bench, exported } = await inProjects();
+  it('accepts a project by its name or its id', async () => {
+    const { bench, exported } = await openInProjects();
     for (const name of ['payments', 'prj-payments']) {
       expect(await exported('--project', name)).toEqual(['pay']);
       expect(await exported(...selecting(`project:${name}`))).toEqual(['pay']);
       expect(await exported(...selecting(`!project:${name}`))).toEqual(['net']);
     }
-    // The id of a project needs no list of them.
+    // The id of a project does not need the list of projects.
     bench.wire.add({ path: /\/acme\/projects/, times: 99, fault: { answer: 403 } });
     expect(await exported('--project', 'prj-payments')).toEqual(['pay']);
     expect(await exported(...selecting('!project:prj-payments'))).toEqual(['net']);
   });
 
-  it('refuses a project that is not there with the nearest names, and a name that the token cannot look up', async () => {
-    const { bench, stack } = await inProjects();
+  it('refuses an unknown project with the nearest names, and a name that the token cannot look up', async () => {
+    const { bench, stack } = await openInProjects();
     const refusal = async (code: number, ...args: string[]) =>
       (await stack.run(['export', ...args], code)).err;
     const flag = await refusal(7, '--project', 'paymnts');
@@ -128,8 +128,8 @@ describe('an export of a part', () => {
     expect(await refusal(1, ...selecting('!project:payments'))).toContain(unread);
   });
 
-  it('ends with an error for a selector that matches nothing, or that is about manifests', async () => {
-    const { names } = await foreign();
+  it('ends with an error for a selector that matches nothing, or that is only for manifests', async () => {
+    const { names } = await openForeign();
     expect((await names(7, ...selecting('Workspace/acme/nett-1'))).err).toContain('"Workspace/acme/net-1"');
     expect((await names(7, ...selecting('file:a/**'))).err).toContain('is about manifests');
     expect((await names(7, ...selecting('Workspace/acme/net-1', '!Workspace/acme/x'))).err).toContain(
@@ -138,8 +138,8 @@ describe('an export of a part', () => {
   });
 });
 
-describe('other commands', () => {
-  it('take no "--select": accept, recover, validate, destroy and those of a CI job', async () => {
+describe('Other commands', () => {
+  it('do not have --select: accept, recover, validate, destroy and those of a CI job', async () => {
     const { bench, stack } = await applied();
     const select = selecting('Workspace/acme/net');
     const commands = [['accept'], ['recover'], ['validate'], ['ci', 'plan'], ['ci', 'apply']];
@@ -153,7 +153,7 @@ describe('other commands', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('combine with standard input only where that is the whole stack', async () => {
+  it('combine --select with standard input only if that is the whole stack', async () => {
     const { stack } = await applied();
     const stdin = [net({ queueAllRuns: true }), app({ autoApply: false })]
       .map((document) => JSON.stringify(document))
@@ -168,8 +168,8 @@ describe('other commands', () => {
   });
 });
 
-describe('a stack', () => {
-  it('with two organizations is planned in one of them alone', async () => {
+describe('A stack', () => {
+  it('with two organizations can be planned for one of them', async () => {
     const bench = await openBench({ others: ['second'] });
     const stack = await bench.checkout();
     const text = {
@@ -194,7 +194,7 @@ describe('a stack', () => {
     expect(actionsOf(await stack.plan())).toEqual(['create Workspace/acme/app']);
   });
 
-  it('does not get what another stack owns by selecting it, and the rest of it is not touched', async () => {
+  it('cannot take over a resource of another stack by selecting it', async () => {
     const { bench, stack } = await applied();
     const other = await bench.checkout({ name: 'other' });
     await other.declare(net({ queueAllRuns: true }), workspace('mine'));
@@ -205,14 +205,14 @@ describe('a stack', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('whose target changed its address is refused, also in a part that does not touch the target', async () => {
+  it('whose target changed its address is refused, also for a part without that target', async () => {
     const { stack } = await applied({ clusterAuth: {} });
     const moved = await stack.become({ clusterAuth: { mount: 'another' } });
     const { out } = await moved.run(['plan', ...selecting('Workspace/acme/net')], 9);
     expect(out).toContain('target-moved');
   });
 
-  it('that was renamed, and continues another ledger, is applied as a whole first', async () => {
+  it('that was renamed, and continues another ledger, must be applied as a whole first', async () => {
     const { stack } = await applied();
     const renamed = await stack.become({ name: 'billing', renamedFrom: 'payments' });
     const { err } = await renamed.run(['plan', ...selecting('Workspace/acme/net')], 1);

@@ -10,8 +10,8 @@ const app = (description: string) => workspace('app', { description });
 const web = (description: string) => workspace('web', { description });
 const ofApp = selecting('Workspace/acme/app');
 
-describe('an apply of a part', () => {
-  it('leaves the commit of the ledger, and a plan of the whole from that commit is stopped before it reverts the part', async () => {
+describe('An apply of a part', () => {
+  it('keeps the commit of the ledger, and an apply of that whole commit is stopped before it reverts the part', async () => {
     const { declare, job, store, bench } = await openJobs();
     const [older, newer] = [declare(app('old'), web('old')), declare(app('new'), web('new'))];
     await job(older).run(['apply', '--yes'], 0);
@@ -22,14 +22,14 @@ describe('an apply of a part', () => {
     expect(guards[0]?.message).toContain('was already applied');
     await job(older).run(['apply', '--yes'], 5);
     expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('new');
-    // The whole of the newer commit ends that.
+    // An apply of the whole newer commit ends that.
     await job(newer).run(['apply', '--yes'], 0);
     const after = await store.read();
     expect(after.commit).toMatchObject({ id: newer });
     expect(after.otherCommits ?? []).toEqual([]);
   });
 
-  it('that is the first one records no commit, and protects its own', async () => {
+  it('records no commit if it is the first apply, but is protected from older commits', async () => {
     const { declare, job, store } = await openJobs();
     const [older, newer] = [declare(app('old'), web('old')), declare(app('new'), web('new'))];
     await job(newer).run(['apply', ...ofApp, '--yes'], 0);
@@ -41,14 +41,14 @@ describe('an apply of a part', () => {
     expect((await store.read()).commit).toMatchObject({ id: newer });
   });
 
-  it('from an older commit is stopped like one of the whole', async () => {
+  it('from an older commit is stopped like an apply of the whole stack', async () => {
     const { declare, job } = await openJobs();
     const [older, newer] = [declare(app('old'), web('old')), declare(app('new'), web('new'))];
     await job(newer).run(['apply', '--yes'], 0);
     await job(older).run(['apply', ...ofApp, '--yes'], 5);
   });
 
-  it('is a part in the history, which a rebuilt ledger takes no commit from', async () => {
+  it('is marked as a part in the history, and a rebuilt ledger does not use its commit for the whole stack', async () => {
     const { declare, job, store } = await openJobs();
     const [older, newer] = [declare(app('old'), web('old')), declare(app('new'), web('new'))];
     await job(older).run(['apply', '--yes'], 0);
@@ -65,7 +65,7 @@ describe('an apply of a part', () => {
     expect(await store.read()).toMatchObject({ commit: { id: older }, otherCommits: [{ id: newer }] });
   });
 
-  it('with nothing to do changes nothing of this', async () => {
+  it('with nothing to do does not change the commits of the ledger', async () => {
     const { declare, job, store } = await openJobs();
     const [older, newer] = [declare(app('one'), web('old')), declare(app('one'), web('new'))];
     await job(older).run(['apply', '--yes'], 0);

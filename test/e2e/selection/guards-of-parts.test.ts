@@ -1,4 +1,4 @@
-/** Guards count what a part does against all that the stack owns, and what parts delete within a day adds up. */
+/** Guards compare a part with all resources of the stack, and add up deletes of parts within a day. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { removalRequest, workspace } from '../../support/cli/documents.ts';
@@ -15,8 +15,8 @@ interface Clocked {
   at(hours: number, args: readonly string[], code: number): Promise<string>;
 }
 
-/** Twelve workspaces, applied; all but the last two are to be removed on request. */
-async function removing(spec: object): Promise<Clocked> {
+/** Twelve applied workspaces, with removal requests for all but the last two. */
+async function openRemoving(spec: object): Promise<Clocked> {
   const bench = await openBench();
   const stack = await bench.checkout({ spec });
   await stack.begin(...names.map((name) => workspace(name)));
@@ -29,7 +29,7 @@ async function removing(spec: object): Promise<Clocked> {
     const now = () => begin + hours * hour;
     const ran = await trueup(args, { cwd: stack.directory, env: secrets, now });
     expect(ran, ran.out + ran.err).toMatchObject({ code });
-    // Without the line ends that fit it to a screen.
+    // Without the line breaks for the width of a terminal.
     return `${ran.out}${ran.err}`.replace(/\s+/g, ' ');
   };
   return { bench, stack, at };
@@ -38,33 +38,33 @@ async function removing(spec: object): Promise<Clocked> {
 const part = (...numbers: number[]) =>
   selecting(...numbers.map((number) => `Workspace/acme/${names[number - 1]}`));
 
-describe('deletes of parts', () => {
+describe('Deletes of parts', () => {
   it('add up within 24 hours, for the next part and for the whole stack', async () => {
-    const { bench, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    const { bench, at } = await openRemoving({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
     await at(0, ['apply', ...part(1, 2), '--yes'], 0);
     await at(1, ['apply', ...part(3), '--yes'], 0);
-    const said = await at(2, ['apply', ...part(4), '--yes'], 5);
-    expect(said).toContain(
+    const output = await at(2, ['apply', ...part(4), '--yes'], 5);
+    expect(output).toContain(
       '4 of 12 Workspace in "acme" would be deleted or released, 3 of them by applies of parts of the stack within the last 24 hours, more than 3',
     );
     expect(await at(2, ['plan', '--format', 'json', ...part(4)], 0)).toContain('"deletes"');
     await at(2, ['apply', '--yes'], 5);
     expect(await bench.idsOf('w04')).toHaveLength(1);
-    // A part that deletes nothing is not concerned.
+    // A part without deletes is not affected.
     await at(2, ['apply', ...selecting('Workspace/acme/w11'), '--yes'], 0);
     await at(25.5, ['apply', ...part(4), '--yes'], 0);
   });
 
-  it('add up against percentages of all that the stack owns, too', async () => {
-    const { at } = await removing({ guards: { maxDeletes: 100, maxDeletePercent: 25 } });
+  it('add up for the percentage of all resources of the stack, too', async () => {
+    const { at } = await openRemoving({ guards: { maxDeletes: 100, maxDeletePercent: 25 } });
     await at(0, ['apply', ...part(1, 2, 3), '--yes'], 0);
-    const said = await at(1, ['apply', ...part(4), '--yes'], 5);
-    expect(said).toContain('4 of 12 Workspace in "acme" would be deleted or released');
-    expect(said).toContain('33.3 %, more than 25 %');
+    const output = await at(1, ['apply', ...part(4), '--yes'], 5);
+    expect(output).toContain('4 of 12 Workspace in "acme" would be deleted or released');
+    expect(output).toContain('33.3 %, more than 25 %');
   });
 
-  it('count each once if an apply that failed is repeated', async () => {
-    const { bench, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+  it('count only once if a failed apply is repeated', async () => {
+    const { bench, at } = await openRemoving({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
     bench.wire.add({ path: /actions\/safe-delete/, fault: { answer: 500 }, times: 99 });
     await at(0, ['apply', ...part(1, 2, 3), '--yes'], 1);
     bench.wire.reset();
@@ -73,7 +73,7 @@ describe('deletes of parts', () => {
   });
 
   it('stay counted after the history was pruned', async () => {
-    const { stack, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    const { stack, at } = await openRemoving({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
     await at(0, ['apply', ...part(1, 2, 3), '--yes'], 0);
     await stack.declare(...names.slice(3).map((name) => workspace(name, { description: 'kept' })));
     await at(1, ['apply', '--yes'], 0);
@@ -87,8 +87,8 @@ describe('deletes of parts', () => {
     await at(25, ['apply', ...part(4), '--yes'], 0);
   });
 
-  it('do not add up for whole applies, as before', async () => {
-    const { stack, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+  it('do not add up for applies of the whole stack', async () => {
+    const { stack, at } = await openRemoving({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
     const declare = (removed: number) =>
       stack.declare(
         ...names.slice(0, removed).map((name) => removalRequest('Workspace', name, 'safe')),
@@ -101,9 +101,9 @@ describe('deletes of parts', () => {
   });
 });
 
-describe('a guard of a part', () => {
-  it('counts against all that the stack owns, and not against the part', async () => {
-    const { stack, at } = await removing({ guards: { maxDeletes: 100, maxDeletePercent: 20 } });
+describe('A guard of a part', () => {
+  it('counts against all resources of the stack, and not against the part', async () => {
+    const { stack, at } = await openRemoving({ guards: { maxDeletes: 100, maxDeletePercent: 20 } });
     const plan = JSON.parse(await at(0, ['plan', '--format', 'json', ...part(1, 2)], 0));
     expect(plan.guards).toEqual([]);
     const three = JSON.parse(await at(0, ['plan', '--format', 'json', ...part(1, 2, 3)], 0));
@@ -111,8 +111,8 @@ describe('a guard of a part', () => {
     void stack;
   });
 
-  it('fires for the last declared one of a kind, whatever else is left out', async () => {
-    const { stack, at } = await removing({});
+  it('fires for the last declared resource of a kind, even if others are left out', async () => {
+    const { stack, at } = await openRemoving({});
     await stack.declare(...names.slice(0, 1).map((name) => removalRequest('Workspace', name, 'safe')));
     const plan = JSON.parse(await at(0, ['plan', '--format', 'json', ...part(1)], 0));
     expect(plan.part.leftOut).toBe(11);

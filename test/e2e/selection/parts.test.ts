@@ -12,8 +12,8 @@ import {
 } from '../../support/cli/documents.ts';
 import { actionsOf, app, applied, net, partOf, selecting } from '../../support/selection/parts.ts';
 
-describe('a part of a stack', () => {
-  it('is planned and applied alone, and says in its first line of how much it is a part', async () => {
+describe('A part of a stack', () => {
+  it('is planned and applied alone, and its first line shows the size of the part', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       clusterAuthConfig(),
@@ -37,7 +37,7 @@ describe('a part of a stack', () => {
     ]);
   });
 
-  it('sends nothing to a target of which nothing is selected, and needs no token for it', async () => {
+  it('sends nothing to a target without selected resources, and needs no token for it', async () => {
     const { bench, stack } = await applied();
     await stack.declare(clusterAuthConfig(), role('web', { tokenTtl: '2h' }), net(), app());
     const { API_TOKEN: _, ...env } = secrets;
@@ -53,7 +53,7 @@ describe('a part of a stack', () => {
     expect(actionsOf(plan)).toEqual(['update ClusterAuthRole/prod/web']);
   });
 
-  it('of one target costs no more requests than the whole', async () => {
+  it('needs no more requests than the whole stack', async () => {
     const { stack } = await applied();
     const requestsOf = ({ coverage }: Awaited<ReturnType<typeof stack.plan>>) =>
       coverage.targets.reduce((sum, { requests }) => sum + requests, 0);
@@ -62,7 +62,7 @@ describe('a part of a stack', () => {
     expect(requestsOf(await partOf(stack, 'Workspace/acme/net'))).toBeLessThan(whole);
   });
 
-  it('leaves what is no longer declared, and counts it', async () => {
+  it('keeps resources that are no longer declared, and counts them', async () => {
     const { bench, stack } = await applied();
     await stack.declare(clusterAuthConfig(), net({ queueAllRuns: true }));
     const select = selecting('Workspace/acme/net');
@@ -77,7 +77,7 @@ describe('a part of a stack', () => {
     expect(actionsOf(await stack.plan())).toContain('delete Workspace/acme/app');
   });
 
-  it('neither releases, nor takes back tags and consumers, nor forgets what is gone', async () => {
+  it('does not release resources, remove tags or consumers, or drop records of deleted resources', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(
@@ -100,7 +100,7 @@ describe('a part of a stack', () => {
     );
   });
 
-  it('removes what a selected document asks to remove, and no other', async () => {
+  it('carries out only the selected removal requests', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       clusterAuthConfig(),
@@ -133,7 +133,7 @@ describe('a part of a stack', () => {
     expect(actionsOf(await stack.plan())).toEqual(['update Workspace/acme/app']);
   });
 
-  it('is stopped by conflicts and problems of its own resources, and not by those of others', async () => {
+  it('is stopped by conflicts and problems of its own resources only', async () => {
     const { bench, stack } = await applied();
     await bench.byHand.post('/organizations/acme/workspaces', {
       data: { type: 'workspaces', attributes: { name: 'foreign' } },
@@ -152,9 +152,9 @@ describe('a part of a stack', () => {
   });
 });
 
-describe('what a selected resource needs', () => {
-  /** Nothing is live; `app` may read the state of `net`. */
-  async function empty() {
+describe('A resource that a selected one needs', () => {
+  /** A stack that is not applied yet, in which `app` may read the state of `net`. */
+  async function openEmpty() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(
@@ -166,7 +166,7 @@ describe('what a selected resource needs', () => {
   }
 
   it('comes along, and is marked so in every format', async () => {
-    const { stack } = await empty();
+    const { stack } = await openEmpty();
     const plan = await partOf(stack, 'Workspace/acme/net');
     expect(actionsOf(plan).toSorted()).toEqual([
       'create RemoteStateConsumers/acme/net',
@@ -198,8 +198,8 @@ describe('what a selected resource needs', () => {
     expect(graph).toContain('Workspace/acme/app<br>not selected');
   });
 
-  it('is created before it, without what it does not need itself', async () => {
-    const { bench, stack } = await empty();
+  it('is created before it, without its own tags if these are not needed', async () => {
+    const { bench, stack } = await openEmpty();
     await stack.run(['apply', ...selecting('Workspace/acme/net'), '--yes'], 0);
     expect(await bench.idsOf('app')).toHaveLength(1);
     expect(await bench.idsOf('other')).toEqual([]);
@@ -210,7 +210,7 @@ describe('what a selected resource needs', () => {
     ]);
   });
 
-  it('is its parent with its changes, if tags or consumers are selected', async () => {
+  it('can be its parent with planned changes, if tags or consumers are selected', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       clusterAuthConfig(),
@@ -225,7 +225,7 @@ describe('what a selected resource needs', () => {
     expect(await bench.tagsOf('net')).toMatchObject({ env: 'live' });
   });
 
-  it('stays away where it exists already, whatever changes of it are planned', async () => {
+  it('does not come along if it exists already, even if changes of it are planned', async () => {
     const { stack } = await applied();
     await stack.declare(
       clusterAuthConfig(),
@@ -239,7 +239,7 @@ describe('what a selected resource needs', () => {
   });
 
   it('must not be excluded', async () => {
-    const { bench, stack } = await empty();
+    const { bench, stack } = await openEmpty();
     const select = selecting('Workspace/acme/net', '!Workspace/acme/app');
     const { out } = await stack.run(['plan', ...select], 7);
     expect(out).toContain('"RemoteStateConsumers/acme/net" is selected and needs "Workspace/acme/app"');
@@ -249,7 +249,7 @@ describe('what a selected resource needs', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('may be a problem, which then stops the part', async () => {
+  it('stops the part if it has a conflict', async () => {
     const { bench, stack } = await applied();
     await bench.byHand.post('/organizations/acme/workspaces', {
       data: { type: 'workspaces', attributes: { name: 'foreign' } },

@@ -1,4 +1,4 @@
-/** A seed is put into a data file once; later only what is new in it, by "serve" and by a stack alike. */
+/** A seed is written to a data file once. Later starts of "serve" and of a stack add only what is new in it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ function seedText(...workspaces: readonly object[]): string {
   });
 }
 
-/** What somebody does with the seeded workspaces: one is renamed, unlocked and loses its tag, one is deleted. */
+/** Changes the seeded workspaces: one is renamed, unlocked and loses its tag, and one is deleted. */
 async function changeAll(url: string): Promise<void> {
   const api = new TestClient(url, 'ann');
   expect((await api.post('/workspaces/ws-net/actions/force-unlock', {})).status).toBe(200);
@@ -34,8 +34,8 @@ async function expectChanged(url: string, names: readonly string[]): Promise<voi
   expect(await api.attributes('ws-net')).toMatchObject({ name: 'core', locked: false, 'tag-names': [] });
 }
 
-describe('a seed', () => {
-  it('is put into a data file once: what became of it since stays, and only what is new is added', async () => {
+describe('A seed', () => {
+  it('is written to a data file once: later changes stay, and only new items are added', async () => {
     const cwd = temporaryFolder();
     const seed = join(cwd, 'seed.yaml');
     const args = ['--data', 'service.db', '--seed', 'seed.yaml'];
@@ -51,7 +51,7 @@ describe('a seed', () => {
     await expectChanged(third.url, ['core', 'new']);
   });
 
-  it('with something new whose name is taken is refused in one sentence', async () => {
+  it('with a new item whose name is taken is refused in one line', async () => {
     const cwd = temporaryFolder();
     const args = ['--data', 'service.db', '--seed', 'seed.yaml'];
     await writeFile(join(cwd, 'seed.yaml'), seedText(net, old));
@@ -68,7 +68,7 @@ describe('a seed', () => {
     });
   });
 
-  it('of a stack works alike, also beside the one that "serve" was given', async () => {
+  it('of a stack works in the same way, also together with a seed of "serve"', async () => {
     const cwd = embeddedStack({ embedded: { seed: 'seed.yaml' } });
     await writeFile(join(cwd, 'seed.yaml'), seedText(net, old));
     expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0, err: '' });

@@ -21,7 +21,7 @@ async function readTokens(file: string): Promise<Record<string, string>> {
 
 describe('trueup serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'says where it is when it is ready, and stops cleanly on %s',
+    'prints its address when it is ready, and stops cleanly on %s',
     async (signal) => {
       const cwd = temporaryFolder();
       const serving = await serveProcess([], { cwd });
@@ -42,7 +42,7 @@ describe('trueup serve', () => {
     },
   );
 
-  it('stops although somebody holds a connection open and sends nothing', async () => {
+  it('stops even if a client holds an idle connection open', async () => {
     const serving = await serveProcess([], { cwd: temporaryFolder() });
     const socket = connect(Number(new URL(serving.url).port), '127.0.0.1');
     // The service may close it with a reset.
@@ -52,7 +52,7 @@ describe('trueup serve', () => {
     expect(await serving.stop('SIGINT')).toMatchObject({ code: 0 });
   });
 
-  it('on a new file, without a seed, shows how to get in, with a line that works and no token in it', async () => {
+  it('with a new file and no seed prints a working command that contains no token', async () => {
     const cwd = join(temporaryFolder(), "it's here");
     await mkdir(cwd);
     const serving = await serveProcess(['--data', 'new/service.db'], { cwd });
@@ -73,7 +73,7 @@ describe('trueup serve', () => {
     ['hcp-terraform and openbao', ['--dialect', 'hcp-terraform', '--dialect', 'openbao'], 'kubernetes'],
     ['vault', ['--dialect', 'vault'], 'kubernetes'],
   ])(
-    'from nothing, in %s, shows how to make an organization and a mount, and targets that work as they are',
+    'with no data, in %s, prints commands for an organization and a mount, and working targets',
     async (_, dialects, mount) => {
       const cwd = join(temporaryFolder(), "it's: here");
       await mkdir(cwd);
@@ -103,7 +103,7 @@ describe('trueup serve', () => {
     },
   );
 
-  it('gives its owner all organizations of its seed, and keeps the token', async () => {
+  it('gives its owner access to all organizations of its seed, and keeps the token', async () => {
     const cwd = temporaryFolder();
     await writeFile(join(cwd, 'seed.yaml'), 'organizations: [{ name: acme }, { name: beta }]\n');
     const kept: unknown[] = [];
@@ -120,14 +120,14 @@ describe('trueup serve', () => {
     expect(kept[0]).toEqual(kept[1]);
   });
 
-  it('with data in memory and no seed says that nobody can get in', async () => {
+  it('with data in memory and no seed says that no token works', async () => {
     const serving = await serveProcess(['--data', ':memory:'], { cwd: temporaryFolder() });
     expect((await serving.stop()).out).toContain(
       'No token works: data in memory has only the tokens of a seed',
     );
   });
 
-  it('is refused on a file that another one serves, by whatever path, and shown who that is', async () => {
+  it('is refused for a file that another process serves, by any path, and names that process', async () => {
     const cwd = temporaryFolder();
     const serving = await serveProcess([], { cwd });
     await symlink('.trueup', join(cwd, 'linked'));
@@ -151,7 +151,7 @@ describe('trueup serve', () => {
     expect(await serving.stop()).toMatchObject({ code: 0 });
   });
 
-  it('is not refused on a file whose server has stopped or died', async () => {
+  it('is not refused for a file whose server has stopped or died', async () => {
     const cwd = temporaryFolder();
     for (const end of ['SIGTERM', 'SIGKILL', 'SIGKILL'] as const) {
       const serving = await serveProcess([], { cwd });
@@ -161,7 +161,7 @@ describe('trueup serve', () => {
     expect(await readFile(join(cwd, '.trueup', 'embedded.db.url'), 'utf8')).toBe(`${serving.url}\n`);
   });
 
-  it('with data in memory leaves no file behind, and knows what its seed says', async () => {
+  it('with data in memory leaves no file behind, and has the data of its seed', async () => {
     const cwd = temporaryFolder();
     await writeFile(
       join(cwd, 'seed.yaml'),
@@ -176,7 +176,7 @@ describe('trueup serve', () => {
     expect(await readdir(cwd)).toEqual(['seed.yaml']);
   });
 
-  it('serves one edition of the workspaces API when asked, and says which there are', async () => {
+  it('serves one edition of the workspaces API with --edition, and lists the known editions', async () => {
     const cwd = temporaryFolder();
     await writeFile(
       join(cwd, 'seed.yaml'),
@@ -199,7 +199,7 @@ describe('trueup serve', () => {
     });
   });
 
-  it('with --admin keeps a token for its owner as long as it runs, with a line that works and no token in it', async () => {
+  it('with --admin stores a token while it runs, and prints a working command that does not contain it', async () => {
     const cwd = temporaryFolder();
     const serving = await serveProcess(['--admin'], { cwd });
     const file = join(cwd, '.trueup', 'embedded.db.admin-token');
@@ -213,7 +213,7 @@ describe('trueup serve', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('gives the admin API another token at each start, and none unless it is asked to', async () => {
+  it('gives the admin API a new token at each start, and has no admin API without --admin', async () => {
     const cwd = temporaryFolder();
     const file = join(cwd, '.trueup', 'embedded.db.admin-token');
     const first = await serveProcess(['--admin'], { cwd });
@@ -229,7 +229,7 @@ describe('trueup serve', () => {
     expect((await fetch(`${third.url}/admin/clock`, { headers })).status).toBe(404);
   });
 
-  it('with --admin and data in memory needs a place for the token', async () => {
+  it('with --admin and data in memory needs a file for the token', async () => {
     const cwd = temporaryFolder();
     const { code, err } = await trueup(['serve', '--data', ':memory:', '--admin'], { cwd });
     expect({ code, err }).toEqual({
@@ -243,7 +243,7 @@ describe('trueup serve', () => {
     expect((await fetch(`${serving.url}/admin/clock`, { headers: { authorization } })).status).toBe(200);
   });
 
-  it('serves nothing when a file for the admin token is named without --admin', async () => {
+  it('refuses --admin-token-file without --admin', async () => {
     const cwd = temporaryFolder();
     const { code, out, err } = await trueupProcess(['serve', '--admin-token-file', 'token'], { cwd });
     expect({ code, out, err }).toEqual({
@@ -254,7 +254,7 @@ describe('trueup serve', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('does not write the admin token over a file of somebody else', async () => {
+  it('does not overwrite another file with the admin token', async () => {
     const cwd = temporaryFolder();
     await writeFile(join(cwd, 'notes.txt'), 'mine');
     const { code, err } = await trueup(['serve', '--admin', '--admin-token-file', 'notes.txt'], { cwd });
@@ -265,7 +265,7 @@ describe('trueup serve', () => {
     expect(await readFile(join(cwd, 'notes.txt'), 'utf8')).toBe('mine');
   });
 
-  it('takes itself to be in a pod, and speaks a dialect, where it is asked to', async () => {
+  it('acts as if in a pod with --in-pod, and speaks the dialect of --dialect', async () => {
     const cwd = temporaryFolder();
     await mkdir(join(cwd, 'pod'));
     await writeFile(join(cwd, 'pod', 'ca.crt'), 'an authority');
@@ -287,14 +287,14 @@ describe('trueup serve', () => {
   it.each([
     ['missing', 'there is no such file or folder'],
     ['a-file', 'a part of its path is not a directory'],
-  ])('takes itself to be in no pod whose folder is %s', async (folder, why) => {
+  ])('refuses the folder "%s" for --in-pod', async (folder, why) => {
     const cwd = temporaryFolder({ 'a-file': '' });
     const { code, out, err } = await trueup(['serve', '--data', ':memory:', '--in-pod', folder], { cwd });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toBe(`error: "${join(cwd, folder)}" cannot be used: ${why}; check the path\n`);
   });
 
-  it('on a port that is taken says so, and leaves nothing that looks like a running service', async () => {
+  it('reports a port that is taken, and leaves no file of a running service', async () => {
     const cwd = temporaryFolder();
     const { port } = await listenForTest(createServer());
     const { code, out, err } = await trueupProcess(['serve', '--port', String(port)], { cwd });
@@ -305,11 +305,11 @@ describe('trueup serve', () => {
     expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(false);
   });
 
-  it('with a seed that is missing, no YAML, or wrong is shown what is the matter', async () => {
+  it('reports a seed that is missing, not YAML, or invalid', async () => {
     const cwd = temporaryFolder();
     await writeFile(join(cwd, 'broken.yaml'), 'organizations: [\n');
     await writeFile(join(cwd, 'wrong.yaml'), 'organisations: []\n');
-    for (const [file, says] of [
+    for (const [file, message] of [
       ['missing.yaml', /missing\.yaml/],
       ['broken.yaml', /broken\.yaml/],
       ['wrong.yaml', /organisations/],
@@ -317,7 +317,7 @@ describe('trueup serve', () => {
       const { code, out, err } = await trueup(['serve', '--data', ':memory:', '--seed', file], { cwd });
       expect({ code, out }, err).toEqual({ code: 1, out: '' });
       expect(err).toMatch(/^error: /);
-      expect(err).toMatch(says);
+      expect(err).toMatch(message);
     }
   });
 });

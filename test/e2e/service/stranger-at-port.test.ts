@@ -1,4 +1,4 @@
-/** Whoever listens where a service once was gets no token: only who proves that it serves the very data file does. */
+/** A foreign server at the port of a former service gets no token: a server has to prove that it serves the same data file. */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -9,24 +9,24 @@ import { edit } from '../../support/cli/example-copy.ts';
 import { serveProcess } from '../../support/cli/process.ts';
 import { listenForTest } from '../../support/rig/listen.ts';
 
-interface Stranger {
+interface ForeignServer {
   readonly url: string;
-  /** every byte that came in */
-  heard(): string;
+  /** all received bytes */
+  received(): string;
 }
 
-/** Listens on loopback, keeps all that it hears, and treats each connection so. */
-async function listen(treat: (socket: Socket) => void, port = 0): Promise<Stranger> {
-  let heard = '';
+/** Listens on loopback, records all received bytes, and handles each connection with this function. */
+async function listen(handle: (socket: Socket) => void, port = 0): Promise<ForeignServer> {
+  let received = '';
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (chunk) => {
-      heard += chunk.toString('latin1');
+      received += chunk.toString('latin1');
     });
-    treat(socket);
+    handle(socket);
   });
   const { url } = await listenForTest(server, port);
-  return { url, heard: () => heard };
+  return { url, received: () => received };
 }
 
 function answering(text: string): (socket: Socket) => void {
@@ -43,78 +43,78 @@ function relayingTo(url: string): (socket: Socket) => void {
   };
 }
 
-const placeOf = (cwd: string, suffix: string) => join(cwd, '.trueup', `embedded.db${suffix}`);
+const pathOf = (cwd: string, suffix: string) => join(cwd, '.trueup', `embedded.db${suffix}`);
 
-/** The stack is applied, and the stranger has heard neither token. */
-async function expectNoToken(cwd: string, { heard }: Stranger): Promise<void> {
+/** Applies the stack, and expects that the foreign server received no token. */
+async function expectNoToken(cwd: string, { received }: ForeignServer): Promise<void> {
   expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
-  const tokens = JSON.parse(await readFile(placeOf(cwd, '.tokens.json'), 'utf8')) as Record<string, string>;
-  for (const token of Object.values(tokens)) expect(heard()).not.toContain(token);
-  expect(heard()).not.toMatch(/authorization|x-service-token/i);
+  const tokens = JSON.parse(await readFile(pathOf(cwd, '.tokens.json'), 'utf8')) as Record<string, string>;
+  for (const token of Object.values(tokens)) expect(received()).not.toContain(token);
+  expect(received()).not.toMatch(/authorization|x-service-token/i);
   expect((await trueup(['plan', '--exit-code'], { cwd })).code).toBe(0);
 }
 
-async function point(cwd: string, url: string): Promise<void> {
+async function writeUrl(cwd: string, url: string): Promise<void> {
   await mkdir(join(cwd, '.trueup'), { recursive: true });
-  await writeFile(placeOf(cwd, '.url'), `${url}\n`);
+  await writeFile(pathOf(cwd, '.url'), `${url}\n`);
 }
 
 it.each([
-  ['answers everything with yes', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
+  ['answers 200 to everything', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
   [
-    'claims to prove',
+    'claims to have a proof',
     `HTTP/1.1 204 No Content\r\nx-served-data-file: ${'0'.repeat(64)}\r\nx-served-dialects: neutral neutral\r\n\r\n`,
   ],
   [
     'never ends its answer',
     `HTTP/1.1 200 OK\r\nx-served-data-file: ff\r\nx-served-dialects: neutral neutral\r\n\r\n${'x'.repeat(65_536)}`,
   ],
-  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
+  ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
   ['is silent', ''],
-])('a stranger at the port of a service that is gone, who %s, hears no token', async (_who, text) => {
+])('A foreign server at the port of a former service that %s gets no token', async (_who, text) => {
   const cwd = embeddedStack();
-  const stranger = await listen(answering(text));
-  await point(cwd, stranger.url);
-  await expectNoToken(cwd, stranger);
-  expect(stranger.heard()).toMatch(/^GET /);
+  const foreign = await listen(answering(text));
+  await writeUrl(cwd, foreign.url);
+  await expectNoToken(cwd, foreign);
+  expect(foreign.received()).toMatch(/^GET /);
 });
 
-it('a stranger who passes the question on to the real service hears no token', async () => {
+it('A foreign server that relays the challenge to the real service gets no token', async () => {
   const cwd = embeddedStack();
   const serving = await serveProcess([], { cwd });
-  const stranger = await listen(relayingTo(serving.url));
-  await point(cwd, stranger.url);
-  await expectNoToken(cwd, stranger);
-  expect(stranger.heard()).toMatch(/^GET /);
+  const foreign = await listen(relayingTo(serving.url));
+  await writeUrl(cwd, foreign.url);
+  await expectNoToken(cwd, foreign);
+  expect(foreign.received()).toMatch(/^GET /);
 });
 
-it('a stranger who sends the question on to the real service hears no token', async () => {
+it('A foreign server that redirects the challenge to the real service gets no token', async () => {
   const cwd = embeddedStack();
   const serving = await serveProcess([], { cwd });
   const location = `${serving.url}/served-data-file?challenge=${'0'.repeat(64)}`;
-  const stranger = await listen(
+  const foreign = await listen(
     answering(`HTTP/1.1 307 Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`),
   );
-  await point(cwd, stranger.url);
-  await expectNoToken(cwd, stranger);
+  await writeUrl(cwd, foreign.url);
+  await expectNoToken(cwd, foreign);
 });
 
-it('a stranger who took the port and repeats what the service said there hears no token', async () => {
+it('A foreign server that took the port and replays a former proof gets no token', async () => {
   const cwd = embeddedStack();
   const serving = await serveProcess([], { cwd });
-  const told = await fetch(`${serving.url}/served-data-file?challenge=${'0'.repeat(64)}`);
-  const proof = told.headers.get('x-served-data-file');
+  const answer = await fetch(`${serving.url}/served-data-file?challenge=${'0'.repeat(64)}`);
+  const proof = answer.headers.get('x-served-data-file');
   expect(proof).toMatch(/^[0-9a-f]{64}$/);
   await serving.stop('SIGKILL');
   const repeating = answering(
     `HTTP/1.1 204 No Content\r\nx-served-data-file: ${proof}\r\nx-served-dialects: neutral neutral\r\n\r\n`,
   );
-  const stranger = await listen(repeating, Number(new URL(serving.url).port));
-  expect(stranger.url).toBe((await readFile(placeOf(cwd, '.url'), 'utf8')).trim());
-  await expectNoToken(cwd, stranger);
+  const foreign = await listen(repeating, Number(new URL(serving.url).port));
+  expect(foreign.url).toBe((await readFile(pathOf(cwd, '.url'), 'utf8')).trim());
+  await expectNoToken(cwd, foreign);
 });
 
-it('the service of a folder that was copied is not used by the copy', async () => {
+it('A copied folder does not use the service of the original folder', async () => {
   const original = embeddedStack();
   const serving = await serveProcess([], { cwd: original });
   expect((await trueup(['apply', '--yes'], { cwd: original })).code).toBe(0);
@@ -127,10 +127,10 @@ it('the service of a folder that was copied is not used by the copy', async () =
   expect((await trueup(['plan', '--exit-code'], { cwd: original })).code).toBe(0);
 });
 
-it('nothing is asked of an address that is none of this machine', async () => {
+it('No request is sent to an address that is not the loopback address', async () => {
   const cwd = embeddedStack();
-  const stranger = await listen(answering(''));
-  await point(cwd, stranger.url.replace('127.0.0.1', 'localhost'));
-  await expectNoToken(cwd, stranger);
-  expect(stranger.heard()).toBe('');
+  const foreign = await listen(answering(''));
+  await writeUrl(cwd, foreign.url.replace('127.0.0.1', 'localhost'));
+  await expectNoToken(cwd, foreign);
+  expect(foreign.received()).toBe('');
 });

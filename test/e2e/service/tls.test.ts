@@ -1,4 +1,4 @@
-/** `trueup serve --tls-cert --tls-key`: the service over TLS, for clients that ask a host where its API is. */
+/** `trueup serve --tls-cert --tls-key`: the service over TLS, for clients that discover the API of a host. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ async function read(url: string, headers: Record<string, string> = {}) {
 }
 
 describe('trueup serve with a certificate and its key', () => {
-  it('speaks TLS, and says so in its address, in links and in the line to try', async () => {
+  it('speaks TLS, and has https in its address, in links and in the command to try', async () => {
     const cwd = files();
     const { line, sees, stop } = await serveProcess(
       ['--seed', 'seed.yaml', '--dialect', 'hcp-terraform', ...TLS],
@@ -61,7 +61,7 @@ describe('trueup serve with a certificate and its key', () => {
     expect((await stop()).err).toBe('');
   });
 
-  it('takes the verb LIST over TLS, too', async () => {
+  it('accepts the method LIST over TLS, too', async () => {
     const { line } = await serveProcess(
       ['--data', ':memory:', '--seed', 'seed.yaml', '--dialect', 'vault', ...TLS],
       { cwd: files() },
@@ -75,11 +75,11 @@ describe('trueup serve with a certificate and its key', () => {
     socket.end(
       'LIST /v1/auth/kubernetes/role HTTP/1.1\r\nHost: localhost\r\nX-Vault-Token: root-token\r\nConnection: close\r\n\r\n',
     );
-    // No role is there, which is a 404 without a word.
+    // Without roles the answer is a 404 without errors.
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 .*\{"errors":\[\]\}/s);
   });
 
-  it('has its data file for itself, and a second one is reported where it is', async () => {
+  it('locks its data file, and a second one reports the address of the first', async () => {
     const cwd = files();
     await serveProcess(TLS, { cwd });
     const second = await trueup(['serve', ...TLS], { cwd });

@@ -1,4 +1,4 @@
-/** A stack whose targets say `url: embedded`: the service that it starts, or that `trueup serve` runs on its data. */
+/** A stack whose targets have `url: embedded`: it uses the service that it starts, or that `trueup serve` runs on its data. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -15,14 +15,14 @@ async function readTokens(file: string): Promise<Record<string, string>> {
   return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
 }
 
-/** One of each service; the one for mounts speaks this dialect. */
+/** A target of each service; the mount has this dialect. */
 const targetsOf = (dialect: string) => [
   { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' },
   { name: 'prod', service: 'cluster-auth', url: 'embedded', mount: 'kubernetes', dialect },
 ];
 
-describe('a stack with "url: embedded"', () => {
-  it('needs no service and no token: data and tokens stand in .trueup, the tokens for their owner only', async () => {
+describe('A stack with "url: embedded"', () => {
+  it('needs no service and no token: both are in .trueup, and only their owner can read the tokens', async () => {
     const cwd = embeddedStack();
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
     const tokens = join(cwd, '.trueup', 'embedded.db.tokens.json');
@@ -36,7 +36,7 @@ describe('a stack with "url: embedded"', () => {
     expect(again.code).toBe(0);
   });
 
-  it('uses a serve that runs on its data, and does without it once that has stopped', async () => {
+  it('uses a running serve on its data file, and its own service after that has stopped', async () => {
     const cwd = embeddedStack();
     const data = join(cwd, '.trueup', 'embedded.db');
     await mkdir(join(cwd, '.trueup'));
@@ -56,7 +56,7 @@ describe('a stack with "url: embedded"', () => {
     expect((await trueup(['plan', '--exit-code'], { cwd })).code).toBe(0);
   });
 
-  it('speaks to it in the dialect of its targets', async () => {
+  it('speaks to the service in the dialect of its targets', async () => {
     const cwd = embeddedStack({ targets: targetsOf('openbao') });
     const applied = await trueup(['apply', '--yes'], { cwd });
     expect(applied).toMatchObject({ code: 0, err: '' });
@@ -72,7 +72,7 @@ describe('a stack with "url: embedded"', () => {
     expect(role.status).toBe(200);
   });
 
-  it('speaks to it in the dialect of the workspaces` real service, too', async () => {
+  it('speaks to the service in the dialect of the real workspaces service, too', async () => {
     const [workspaces, mount] = targetsOf('vault');
     const cwd = embeddedStack({ targets: [{ ...workspaces, dialect: 'hcp-terraform' }, mount] });
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
@@ -104,7 +104,7 @@ describe('a stack with "url: embedded"', () => {
     );
   });
 
-  it('whose data file is no database says so in one line', async () => {
+  it('whose data file is not a database reports that in one line', async () => {
     const cwd = embeddedStack();
     await mkdir(join(cwd, '.trueup'));
     await writeFile(join(cwd, '.trueup', 'embedded.db'), 'anything else');
@@ -117,7 +117,7 @@ describe('a stack with "url: embedded"', () => {
     }
   });
 
-  it('leaves a file that is no database as it is, its mode too', async () => {
+  it('does not change a file that is not a database, or its mode', async () => {
     const cwd = embeddedStack();
     const file = join(cwd, 'notes.txt');
     await writeFile(file, 'anything else', { mode: 0o644 });
@@ -126,7 +126,7 @@ describe('a stack with "url: embedded"', () => {
     expect(await readFile(file, 'utf8')).toBe('anything else');
   });
 
-  it('leaves a pipe or a device as it is, its mode too', async () => {
+  it('does not change a pipe or a device, or its mode', async () => {
     const cwd = embeddedStack();
     const pipe = join(cwd, 'pipe');
     execFileSync('mkfifo', ['-m', '644', pipe]);
@@ -140,7 +140,7 @@ describe('a stack with "url: embedded"', () => {
     expect((await stat(pipe)).mode & 0o777).toBe(0o644);
   });
 
-  it('is not misled by what a serve that was killed has left behind', async () => {
+  it('ignores files that a killed serve has left behind', async () => {
     const cwd = embeddedStack();
     const serving = await serveProcess([], { cwd });
     await serving.stop('SIGKILL');

@@ -1,4 +1,4 @@
-/** When a workspace is destroyed by itself: switched off with null, and said where a project decides. */
+/** Automatic destroys of workspaces: null switches them off, and the plan says if a project decides. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
@@ -12,7 +12,7 @@ function fieldsOf({ changes }: PlanJson): unknown[] {
   return changes.flatMap(({ fields }) => fields.map(({ path, before, after }) => [path, before, after]));
 }
 
-/** `app` is adopted, in a project that says after how long its workspaces are destroyed, where one is given. */
+/** An adopted `app` in a project with this duration, if one is given. */
 async function openWithApp(projectDuration?: string, dialect: string = dialectUnderTest) {
   const project = { name: 'sandbox', id: 'prj-sandbox' };
   const timed =
@@ -38,8 +38,8 @@ async function openWithApp(projectDuration?: string, dialect: string = dialectUn
   return { bench, stack, app, live };
 }
 
-describe('null', () => {
-  it('switches off what somebody scheduled by hand, and holds it off', async () => {
+describe('A destroy time or duration of null', () => {
+  it('switches off a manually scheduled destroy, and leaves nothing to plan', async () => {
     const { bench, stack, app, live } = await openWithApp();
     await stack.begin(app(off));
     const id = await bench.idOf('app');
@@ -57,7 +57,7 @@ describe('null', () => {
     ['a time', { autoDestroyAt: soon }],
     ['a duration', { autoDestroyActivityDuration: '14d' }],
     ['both', { autoDestroyAt: soon, autoDestroyActivityDuration: '14d' }],
-  ])('is what %s goes back to once it is no longer declared', async (_, spec) => {
+  ])('is the value of %s after it is no longer declared', async (_, spec) => {
     const { stack, app, live } = await openWithApp();
     await stack.begin(app(spec));
     await stack.declare(app({}));
@@ -66,7 +66,7 @@ describe('null', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('of a time beside a duration is said not to be compared: the service computes the one from the other', async () => {
+  it('is not compared for a time beside a duration, because the service computes the time', async () => {
     const { bench, stack, app, live } = await openWithApp();
     const both = { autoDestroyAt: null, autoDestroyActivityDuration: '14d' };
     await stack.begin(app({ ...both, autoDestroyAt: soon }));
@@ -80,7 +80,7 @@ describe('null', () => {
     );
   });
 
-  it('of a time that was ours is sent again when the service ignores it, although there is a duration', async () => {
+  it('is sent again for our own time if the service ignores it, although there is a duration', async () => {
     const { bench, stack, app, live } = await openWithApp();
     const duration = { autoDestroyActivityDuration: '14d' };
     await stack.begin(app({ ...duration, autoDestroyAt: soon }));
@@ -98,9 +98,9 @@ describe('null', () => {
   });
 });
 
-// Where null inherits what the project says, the dialect is named: in the others null ends it.
-describe('a duration of the project', () => {
-  it('gives way to an own one, and comes back with null', async () => {
+// Tests in which null inherits from the project name the dialect: in others null ends the duration.
+describe('A duration of the project', () => {
+  it('is overridden by a declared one, and applies again with null', async () => {
     const { stack, app, live } = await openWithApp('7d', 'neutral');
     await stack.begin(app({}));
     await stack.declare(app({ autoDestroyActivityDuration: '14d' }));
@@ -114,7 +114,7 @@ describe('a duration of the project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('comes back once an own one is no longer declared', async () => {
+  it('applies again when the workspace no longer declares one', async () => {
     const { stack, app, live } = await openWithApp('7d', 'neutral');
     await stack.begin(app({ autoDestroyActivityDuration: '14d' }));
     expect((await live())[1]).toBe('14d');
@@ -124,7 +124,7 @@ describe('a duration of the project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('that null cannot end in a dialect is left alone, and the plan says so', async () => {
+  it('stays if null cannot end it in a dialect, and the plan says so', async () => {
     const { bench, stack, app, live } = await openWithApp('7d', 'neutral');
     await stack.begin(app({}));
     await stack.declare(app({ autoDestroyActivityDuration: null, queueAllRuns: true }));
@@ -138,7 +138,7 @@ describe('a duration of the project', () => {
     );
   });
 
-  it('is nothing to reset once it is no longer declared', async () => {
+  it('is not reset when the same value is no longer declared', async () => {
     const { bench, stack, app } = await openWithApp('7d');
     await stack.begin(app({ autoDestroyActivityDuration: '7d' }));
     await stack.declare(app({}));
@@ -147,7 +147,7 @@ describe('a duration of the project', () => {
     expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toEqual({});
   });
 
-  it('goes with the project when the same change moves the workspace out of it', async () => {
+  it('no longer applies when the same change moves the workspace to another project', async () => {
     const { stack, app, live } = await openWithApp('7d');
     await stack.begin(app({}));
     await stack.declare(app({ projectId: 'prj-plain', autoDestroyActivityDuration: '14d' }));
@@ -156,7 +156,7 @@ describe('a duration of the project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is predicted of a workspace that is to be created there, from one list of projects', async () => {
+  it('is predicted for new workspaces in the project, from one list of projects', async () => {
     const { bench, stack, app } = await openWithApp('7d', 'neutral');
     const projectId = 'prj-sandbox';
     await stack.declare(
@@ -175,7 +175,7 @@ describe('a duration of the project', () => {
     expect(bench.wire.seen.filter(({ path }) => path.includes('/projects'))).toHaveLength(1);
   });
 
-  it('does not stand against the own one of a new workspace', async () => {
+  it('is overridden by the declared one of a new workspace', async () => {
     const { bench, stack, app } = await openWithApp('7d');
     await stack.declare(
       app({}),
@@ -188,7 +188,7 @@ describe('a duration of the project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('that a new workspace gets is no failure: null is what the manifest says, and the next plan says why not', async () => {
+  it('of a new workspace with null is not a failure, and the next plan explains it', async () => {
     const { stack, live, app } = await openWithApp('7d', 'neutral');
     await stack.declare(app({}), workspace('new', { ...off, projectId: 'prj-sandbox' }));
     const { out } = await stack.run(['apply', '--yes'], 0);

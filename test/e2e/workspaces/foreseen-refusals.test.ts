@@ -1,4 +1,4 @@
-/** What the service refuses for sure is refused before anything is sent, with the way out. */
+/** Requests that the service would certainly refuse are refused before anything is sent, with a fix. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ describe('Validate and plan refuse', () => {
       { executionMode: 'local', assessmentsEnabled: true },
     ],
     [
-      'the deprecated name of local runs with them',
+      'the deprecated name of local runs with health assessments',
       'neutral',
       { operations: false, assessmentsEnabled: true },
     ],
@@ -46,13 +46,13 @@ describe('Validate and plan refuse', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('no health assessments on agents where the dialect takes them', async () => {
+  it('no health assessments on agents if the dialect accepts them', async () => {
     const { stack } = await openStack('hcp-terraform');
     await stack.declare(workspace('app', onAgents));
     await stack.run(['validate'], 0);
   });
 
-  it('no absolute working directory where the dialect takes it', async () => {
+  it('no absolute working directory if the dialect accepts it', async () => {
     const { stack } = await openStack('hcp-terraform');
     await stack.declare(workspace('app', { workingDirectory: '/envs' }));
     await stack.run(['validate'], 0);
@@ -60,16 +60,13 @@ describe('Validate and plan refuse', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it.each(dialects)(
-    '"remove: true", and name the two words that are allowed, in the dialect %s',
-    async (dialect) => {
-      const { stack } = await openStack(dialect);
-      await stack.declare({ ...workspace('app'), metadata: { name: 'app', remove: true }, spec: undefined });
-      const { err } = await stack.run(['validate'], 7);
-      expect(err).toContain('fix: write "safe" or "force"');
-      expect(err).not.toContain('quotes');
-    },
-  );
+  it.each(dialects)('"remove: true", and name the two allowed words, in the dialect %s', async (dialect) => {
+    const { stack } = await openStack(dialect);
+    await stack.declare({ ...workspace('app'), metadata: { name: 'app', remove: true }, spec: undefined });
+    const { err } = await stack.run(['validate'], 7);
+    expect(err).toContain('fix: write "safe" or "force"');
+    expect(err).not.toContain('quotes');
+  });
 
   it.each([
     [
@@ -87,7 +84,7 @@ describe('Validate and plan refuse', () => {
         ['c', 'a'],
       ],
     ],
-  ])('%s, with the way over a third name', async (_, renames) => {
+  ])('%s, and suggest a third name', async (_, renames) => {
     const { bench, stack } = await openStack();
     await stack.declare(...renames.map(([name]) => workspace(name ?? '')));
     await stack.run(['apply', '--yes'], 0);
@@ -123,13 +120,13 @@ describe.each(dialects)('In the dialect %s, plan refuses health assessments', (d
     { name: 'remote', id: 'prj-remote', 'default-execution-mode': 'remote' },
   ] as const;
   const assessed = (spec: object) => workspace('app', { assessmentsEnabled: true, ...spec });
-  const says = '"assessmentsEnabled: true" needs remote runs, and the execution mode is local';
+  const needsRemoteRuns = '"assessmentsEnabled: true" needs remote runs, and the execution mode is local';
 
   it.each([
     ['that has local runs', { 'execution-mode': 'local' }, {}],
     ['that inherits them', {}, { projectId: 'prj-local' }],
     [
-      'that comes to inherit them',
+      'that will inherit them',
       { 'execution-mode': 'remote' },
       { projectId: 'prj-local', executionMode: null },
     ],
@@ -139,7 +136,7 @@ describe.each(dialects)('In the dialect %s, plan refuses health assessments', (d
     await stack.declare({ ...assessed(spec), metadata: { name: 'app', adopt: true } });
     await stack.run(['validate'], 0);
     const { out, err } = await stack.run(['plan'], 7);
-    expect(flat(out + err)).toContain(says);
+    expect(flat(out + err)).toContain(needsRemoteRuns);
     await stack.run(['apply', '--yes'], 7);
     expect(bench.written()).toEqual([]);
   });
@@ -149,14 +146,14 @@ describe.each(dialects)('In the dialect %s, plan refuses health assessments', (d
     await bench.byHand.created({ name: 'other' });
     for (const spec of [{ projectId: 'prj-local' }, {}]) {
       await stack.declare(assessed(spec));
-      expect(flat((await stack.run(['plan'], 7)).out)).toContain(says);
+      expect(flat((await stack.run(['plan'], 7)).out)).toContain(needsRemoteRuns);
     }
     await stack.declare(assessed({ projectId: 'prj-remote' }));
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('but not where the organization enforces them', async () => {
+  it('but not if the organization enforces them', async () => {
     const { bench, stack } = await openStack(dialect, {
       'default-execution-mode': 'local',
       'assessments-enforced': true,
@@ -180,7 +177,7 @@ describe('Patterns beside file triggers that are off', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('are taken where only one of the two changes', async () => {
+  it('are accepted if only one of the two changes', async () => {
     const { stack } = await openStack('hcp-terraform');
     await stack.begin(workspace('app', { triggerPatterns: idle.triggerPatterns }));
     await stack.declare(workspace('app', idle));
@@ -190,7 +187,7 @@ describe('Patterns beside file triggers that are off', () => {
 });
 
 describe('A data retention policy', () => {
-  it('is refused by validate where the host is known to be the hosted edition', async () => {
+  it('is refused by validate if the host is known to be the hosted edition', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({
       workspaces: { dialect: 'hcp-terraform', url: 'https://app.terraform.io' },
@@ -201,7 +198,7 @@ describe('A data retention policy', () => {
     expect(flat(err)).toContain('fix: remove "dataRetentionPolicy"');
   });
 
-  it('is refused by plan where the answers of the service name the hosted edition', async () => {
+  it('is refused by plan if the answers of the service name the hosted edition', async () => {
     const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'hosted' });
     const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
     await stack.declare(retained);
@@ -218,14 +215,14 @@ describe('A data retention policy', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is applied where the service is the self-hosted edition', async () => {
+  it('is applied if the service is the self-hosted edition', async () => {
     const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'self-hosted' });
     const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
     await stack.begin(retained);
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('that a service refuses without naming its edition fails with the way out', async () => {
+  it('that a service refuses without naming its edition fails with a fix', async () => {
     const bench = await openBench({ dialects: ['neutral'], edition: 'hosted' });
     const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
     await stack.declare(retained);
@@ -269,7 +266,7 @@ describe.each(['neutral', 'hcp-terraform'])('In the dialect %s, an agent pool', 
     expect(bench.wire.seen.filter(listed)).toEqual([]);
   });
 
-  it('is not refused where the list cannot be read', async () => {
+  it('is not refused if the list cannot be read', async () => {
     const { bench, stack } = await openPools();
     const text = '{"errors":[{"status":"404","title":"not found"}]}';
     const headers = { 'content-type': 'application/vnd.api+json' };
@@ -296,7 +293,7 @@ describe.each(dialects)('In the dialect %s, an engine version', (dialect) => {
   );
 
   it.each(['1.9.8', '99.0.0', '1.10.0-beta1', '~> 1.9.0', '>= 1.2, < 2.0', '!=1.3.0', 'latest'])(
-    '%s is left to the service',
+    '%s is accepted by validate and plan',
     async (engineVersion) => {
       const { stack } = await openStack(dialect);
       await stack.declare(workspace('app', { engineVersion }));
@@ -320,23 +317,23 @@ describe('structuredRunOutputEnabled', () => {
     expect((await stack.run(['export', '--out', '-'], 0)).out).toContain('structuredRunOutputEnabled: false');
   });
 
-  it('is refused in the dialect "neutral", in the defaults of a stack, too', async () => {
+  it('is refused in the dialect "neutral", also in the defaults of a stack', async () => {
     const { bench, stack } = await openStack();
     await stack.declare(workspace('app', { structuredRunOutputEnabled: true }));
-    const told = '"structuredRunOutputEnabled" is not a field of the dialect "neutral"';
+    const message = '"structuredRunOutputEnabled" is not a field of the dialect "neutral"';
     const { err } = await stack.run(['validate'], 7);
     expect(err).toContain('error[not-in-dialect]');
-    expect(flat(err)).toContain(told);
+    expect(flat(err)).toContain(message);
     await stack.run(['apply', '--yes'], 7);
     const withDefaults = await stack.become({
       spec: { defaults: { Workspace: { structuredRunOutputEnabled: false } } },
     });
     await withDefaults.declare(workspace('app'));
-    expect(flat((await withDefaults.run(['validate'], 7)).err)).toContain(told);
+    expect(flat((await withDefaults.run(['validate'], 7)).err)).toContain(message);
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('is in no export, drift or manifest of the dialect "neutral", although the service answers it', async () => {
+  it('is in no export, drift or manifest of the dialect "neutral", although the service returns it', async () => {
     const { bench, stack } = await openStack();
     await stack.begin(workspace('app', { autoApply: true }));
     await bench.byHand.update(await bench.idOf('app'), { 'structured-run-output-enabled': false });

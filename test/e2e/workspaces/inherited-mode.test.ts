@@ -1,6 +1,6 @@
 /**
- * Health assessments that nobody declares, in a workspace whose project decides the execution mode: an update repeats them, but
- * never to a mode that has none.
+ * Undeclared health assessments of a workspace whose project decides the execution mode: an update sends them again, but
+ * not for a mode without assessments.
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
@@ -29,14 +29,14 @@ async function openProjects() {
     });
     expect(status).toBe(200);
   };
-  const askings = () => bench.wire.seen.flatMap(({ path }) => asked.exec(path)?.[1] ?? []);
-  return { bench, stack, begin, askings };
+  const defaultReads = () => bench.wire.seen.flatMap(({ path }) => asked.exec(path)?.[1] ?? []);
+  return { bench, stack, begin, defaultReads };
 }
 
 const notKept =
   'health assessments need the execution mode remote: with local, an update does not keep assessmentsEnabled';
 
-describe('Undeclared health assessments, where the execution mode comes to be inherited', () => {
+describe('Undeclared health assessments of a workspace that inherits its execution mode', () => {
   it.each([
     ['with the project', { projectId: 'prj-plain' }, { projectId: 'prj-local' }],
     [
@@ -49,7 +49,7 @@ describe('Undeclared health assessments, where the execution mode comes to be in
       { executionMode: 'remote', projectId: 'prj-local' },
       { projectId: 'prj-local' },
     ],
-  ])('are not repeated to another mode that comes %s, and the plan says it', async (_, before, after) => {
+  ])('are not sent again if another mode comes %s, and the plan says so', async (_, before, after) => {
     const { bench, stack, begin } = await openProjects();
     await begin(before);
     await stack.declare(workspace('app', { description: 'moved', ...after }));
@@ -62,20 +62,20 @@ describe('Undeclared health assessments, where the execution mode comes to be in
   });
 
   it.each([
-    ['the project says remote', { projectId: 'prj-remote' }, ['organizations/acme/projects']],
+    ['the project has remote runs', { projectId: 'prj-remote' }, ['organizations/acme/projects']],
     [
-      'neither says anything but the organization',
+      'only the organization has a mode',
       { projectId: 'prj-plain' },
       ['organizations/acme/projects', 'organizations/acme'],
     ],
-  ])('are kept where %s', async (_, after, documents) => {
-    const { bench, stack, begin, askings } = await openProjects();
+  ])('are kept if %s', async (_, after, documents) => {
+    const { bench, stack, begin, defaultReads } = await openProjects();
     await begin({ executionMode: 'remote', projectId: 'prj-local' });
     await stack.declare(workspace('app', { executionMode: null, ...after }));
-    const before = askings().length;
+    const before = defaultReads().length;
     const { changes } = await stack.plan();
     expect(changes.map(({ notes }) => notes)).toEqual([[]]);
-    expect(askings().slice(before)).toEqual(documents);
+    expect(defaultReads().slice(before)).toEqual(documents);
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
       'assessments-enabled': true,
@@ -83,7 +83,7 @@ describe('Undeclared health assessments, where the execution mode comes to be in
     });
   });
 
-  it('are not repeated in a mode that the project took on since', async () => {
+  it('are not sent again for a new mode of the project', async () => {
     const { bench, stack, begin } = await openProjects();
     await begin({ projectId: 'prj-plain' });
     const attributes = { 'default-execution-mode': 'local' };
@@ -93,16 +93,16 @@ describe('Undeclared health assessments, where the execution mode comes to be in
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('ask no question while neither the project nor the inheritance changes', async () => {
-    const { stack, begin, askings } = await openProjects();
+  it('need no extra read if neither the project nor the inheritance changes', async () => {
+    const { stack, begin, defaultReads } = await openProjects();
     await begin({ projectId: 'prj-plain' });
-    const before = askings().length;
+    const before = defaultReads().length;
     await stack.declare(workspace('app', { description: 'as before', projectId: 'prj-plain' }));
     expect((await stack.plan()).changes).toHaveLength(1);
-    expect(askings().slice(before)).toEqual([]);
+    expect(defaultReads().slice(before)).toEqual([]);
   });
 
-  it('are repeated where the project cannot be read: the service has the last word', async () => {
+  it('are sent again if the project cannot be read, and the service decides', async () => {
     const { bench, stack, begin } = await openProjects();
     await begin({ projectId: 'prj-plain' });
     bench.wire.add({ method: 'GET', path: asked, times: 1000, fault: { answer: 403 } });
@@ -114,7 +114,7 @@ describe('Undeclared health assessments, where the execution mode comes to be in
 });
 
 describe('Undeclared health assessments on agents', () => {
-  it('are kept where the dialect takes them, by settings and by tags', async () => {
+  it('are kept if the dialect accepts them, by changes of settings and of tags', async () => {
     const bench = await openBench({
       dialects: ['hcp-terraform'],
       organization: { 'agent-pools': [{ name: 'build', id: 'apool-build' }] },

@@ -1,4 +1,4 @@
-/** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays. */
+/** The owner of a workspace lock: it is ours only if this stack took it and still holds it. All other locks stay. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -11,7 +11,7 @@ async function act({ byHand }: Bench, name: string, id: string, body?: object): 
   expect(await byHand.post(`/workspaces/${id}/actions/${name}`, body)).toMatchObject({ status: 200 });
 }
 
-/** What the service tells of the lock of `app`. */
+/** The reason of the live lock of `app`, if it is locked. */
 async function lockOf(bench: Bench): Promise<unknown> {
   const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
   return resource.attributes['locked'] === true ? resource.attributes['locked-reason'] : undefined;
@@ -21,17 +21,17 @@ async function marksOf(stack: Checkout): Promise<unknown> {
   return (await stack.ledger()).records['Workspace/acme/app']?.marks;
 }
 
-/** `app` is adopted, so that it is released once it is no longer declared. */
+/** `app` is adopted, so that it is released when it is no longer declared. */
 async function openWithApp() {
   const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
   const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
   return { bench, stack, app: (spec: object) => workspace('app', spec, { adopt: true }) };
 }
 
-const theirsStays = /not by this stack: the lock is left\s+alone/;
+const foreignLockStays = /not by this stack: the lock is left\s+alone/;
 
-describe('a lock that we took', () => {
-  it('is remembered with its holder and its reason, and given back with the field', async () => {
+describe('A lock that this stack took', () => {
+  it('is recorded with its holder and its reason, and removed with the field', async () => {
     const { bench, stack, app } = await openWithApp();
     await stack.begin(app({ lock }));
     const me = await new TestClient(bench.byHand.url, secrets.API_TOKEN).get('/account/details');
@@ -46,7 +46,7 @@ describe('a lock that we took', () => {
     expect(await marksOf(stack)).toBeUndefined();
   });
 
-  it('whose answer was lost is ours anyway: it is our token’s user who holds it, for our reason', async () => {
+  it('whose answer was lost is ours, because our user holds it with our reason', async () => {
     const { bench, stack, app } = await openWithApp();
     bench.wire.add({ ...lockCall, fault: { drop: 'after' } });
     await stack.begin(app({ lock }));
@@ -56,7 +56,7 @@ describe('a lock that we took', () => {
     expect(await lockOf(bench)).toBeUndefined();
   });
 
-  it('whose answer was lost is not ours where the service does not say who we are', async () => {
+  it('whose answer was lost is not ours if the service does not show our user', async () => {
     const { bench, stack, app } = await openWithApp();
     bench.wire.add(
       { ...lockCall, fault: { drop: 'after' } },
@@ -65,11 +65,11 @@ describe('a lock that we took', () => {
     await stack.begin(app({ lock }));
     expect(await marksOf(stack)).toBeUndefined();
     await stack.declare(app({}));
-    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(theirsStays);
+    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(foreignLockStays);
     expect(await lockOf(bench)).toBe('frozen');
   });
 
-  it('is known by its reason where the service does not say who holds it', async () => {
+  it('is recognized by its reason if the service does not show its holder', async () => {
     const { bench, stack, app } = await openWithApp();
     await stack.begin(app({ lock }));
     bench.wire.add({
@@ -89,8 +89,8 @@ describe('a lock that we took', () => {
   });
 });
 
-describe('somebody who is quicker with a lock', () => {
-  it('is as good to us, and the lock stays theirs', async () => {
+describe('A lock that somebody else takes first', () => {
+  it('satisfies the manifest, and stays theirs', async () => {
     const { bench, stack, app } = await openWithApp();
     const id = await bench.idOf('app');
     bench.wire.add({ ...lockCall, fault: { first: () => act(bench, 'lock', id, lock) } });
@@ -98,12 +98,12 @@ describe('somebody who is quicker with a lock', () => {
     expect(await marksOf(stack)).toBeUndefined();
     await stack.declare(app({}));
     const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out).toMatch(theirsStays);
+    expect(out).toMatch(foreignLockStays);
     expect(bench.wire.writes()).toEqual([]);
     expect(await lockOf(bench)).toBe('frozen');
   });
 
-  it('between our lock call, which never arrived, and its repetition holds a lock that is not ours', async () => {
+  it('between our lost lock call and its retry is not ours', async () => {
     const { bench, stack, app } = await openWithApp();
     const id = await bench.idOf('app');
     bench.wire.add(
@@ -116,9 +116,9 @@ describe('somebody who is quicker with a lock', () => {
   });
 });
 
-describe('a lock of ours that somebody took off and put on again', () => {
-  /** Applied with our lock; then `ann` takes it off and locks for a reason of her own. */
-  async function takenOver(reason: string) {
+describe('Our lock that somebody removed and set again', () => {
+  /** Applied with our lock; then `ann` removes it and locks with this reason. */
+  async function openTakenOver(reason: string) {
     const opened = await openWithApp();
     const { bench, stack, app } = opened;
     await stack.begin(app({ lock, autoApply: true }));
@@ -128,29 +128,29 @@ describe('a lock of ours that somebody took off and put on again', () => {
     return { ...opened, id };
   }
 
-  it.each(['frozen', 'theirs'])(
-    '(%s) stays when the workspace is released, which goes on',
-    async (reason) => {
-      const { bench, stack } = await takenOver(reason);
-      await stack.declare(workspace('other'));
-      const { out } = await stack.run(['apply', '--yes'], 0);
-      expect(out).toMatch(theirsStays);
-      expect(bench.written().toSorted()).toEqual([
-        'PATCH /api/v2/workspaces/ws-…',
-        'POST /api/v2/organizations/acme/workspaces',
-      ]);
-      expect(await bench.tagsOf('app')).toEqual({});
-      expect(await lockOf(bench)).toBe(reason);
-    },
-  );
+  it.each(['frozen', 'theirs'])('(%s) stays when the workspace is released', async (reason) => {
+    const { bench, stack } = await openTakenOver(reason);
+    await stack.declare(workspace('other'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toMatch(foreignLockStays);
+    expect(bench.written().toSorted()).toEqual([
+      'PATCH /api/v2/workspaces/ws-…',
+      'POST /api/v2/organizations/acme/workspaces',
+    ]);
+    expect(await bench.tagsOf('app')).toEqual({});
+    expect(await lockOf(bench)).toBe(reason);
+  });
 
-  it('stays where the service reports neither who holds a lock nor why: nothing proves that it is ours', async () => {
-    const { bench, stack, app } = await takenOver('theirs');
+  it('stays if the service shows neither holder nor reason, because nothing proves that it is ours', async () => {
+    const { bench, stack, app } = await openTakenOver('theirs');
     await stack.declare(app({}));
     bench.wire.guardBy(async ({ method }, pass) => {
       const answer = await pass();
-      const untold = (key: string, value: unknown) => (/^locked-(by|reason)$/.test(key) ? undefined : value);
-      return method === 'GET' ? { ...answer, text: JSON.stringify(JSON.parse(answer.text, untold)) } : answer;
+      const withoutHolder = (key: string, value: unknown) =>
+        /^locked-(by|reason)$/.test(key) ? undefined : value;
+      return method === 'GET'
+        ? { ...answer, text: JSON.stringify(JSON.parse(answer.text, withoutHolder)) }
+        : answer;
     });
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(
@@ -160,16 +160,16 @@ describe('a lock of ours that somebody took off and put on again', () => {
     expect(await lockOf(bench)).toBe('theirs');
   });
 
-  it('stays when the field is reset, and everything else goes on', async () => {
-    const { bench, stack, app } = await takenOver('theirs');
+  it('stays when the field is reset, and other changes are applied', async () => {
+    const { bench, stack, app } = await openTakenOver('theirs');
     await stack.declare(app({}));
-    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(theirsStays);
+    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(foreignLockStays);
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
     expect(await lockOf(bench)).toBe('theirs');
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('just before it is taken off makes the change stale', async () => {
+  it('just before our unlock makes the change stale', async () => {
     const { bench, stack, app } = await openWithApp();
     await stack.begin(app({ lock, autoApply: true }));
     const id = await bench.idOf('app');
@@ -184,7 +184,7 @@ describe('a lock of ours that somebody took off and put on again', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('keeps the workspace from being deleted', async () => {
+  it('prevents the delete of the workspace', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     await stack.begin(workspace('app', { lock }));
@@ -198,8 +198,8 @@ describe('a lock of ours that somebody took off and put on again', () => {
   });
 });
 
-describe('a workspace that is created again', () => {
-  it('does not inherit our lock on the one that bore its name before', async () => {
+describe('A workspace that is created again', () => {
+  it('does not inherit the record of our lock on the former workspace of that name', async () => {
     const { bench, stack, app } = await openWithApp();
     await stack.begin(app({ lock }));
     const former = await bench.idOf('app');
@@ -215,9 +215,9 @@ describe('a workspace that is created again', () => {
   });
 });
 
-describe('a release that takes off our lock', () => {
+describe('A release that removes our lock', () => {
   /** Applied with our lock, then no longer declared. */
-  async function dropped() {
+  async function openUndeclared() {
     const opened = await openWithApp();
     const { bench, stack, app } = opened;
     await stack.begin(app({ lock }), workspace('other'));
@@ -225,8 +225,8 @@ describe('a release that takes off our lock', () => {
     return { ...opened, bench, stack, id: await bench.idOf('app') };
   }
 
-  it('says so in the plan, and is another plan than one that leaves the lock alone', async () => {
-    const { bench, stack, id } = await dropped();
+  it('is shown in the plan, and has another digest than a release that keeps the lock', async () => {
+    const { bench, stack, id } = await openUndeclared();
     const { digest, changes } = await stack.plan();
     expect(changes).toMatchObject([
       {
@@ -239,8 +239,8 @@ describe('a release that takes off our lock', () => {
     expect((await stack.plan()).digest).not.toBe(digest);
   });
 
-  it('is not covered by the approval of one that left the lock alone', async () => {
-    const { bench, stack, id } = await dropped();
+  it('is not covered by an approval of a release that keeps the lock', async () => {
+    const { bench, stack, id } = await openUndeclared();
     await act(bench, 'force-unlock', id);
     const { digest } = await stack.plan();
     await new TestClient(bench.byHand.url, secrets.API_TOKEN).post(`/workspaces/${id}/actions/lock`, lock);
@@ -250,8 +250,8 @@ describe('a release that takes off our lock', () => {
     expect(await lockOf(bench)).toBe('frozen');
   });
 
-  it('and is cut short after it goes on with the same approval', async () => {
-    const { bench, stack } = await dropped();
+  it('and then fails continues with the same approval', async () => {
+    const { bench, stack } = await openUndeclared();
     await stack.run(['plan', '--out', 'plan.json'], 0);
     bench.wire.add({ method: 'PATCH', path: /\/workspaces\/ws-/, fault: { answer: 422 } });
     await stack.run(['apply', 'plan.json'], 6);
@@ -262,8 +262,8 @@ describe('a release that takes off our lock', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('has nothing left to do once ownership tag and lock are gone', async () => {
-    const { bench, stack } = await dropped();
+  it('has nothing left to do after ownership tag and lock are removed', async () => {
+    const { bench, stack } = await openUndeclared();
     await stack.run(['plan', '--out', 'plan.json'], 0);
     await stack.run(['apply', 'plan.json'], 0);
     bench.wire.reset();

@@ -1,4 +1,4 @@
-// How long a workspace's name may be: known before a service refuses it in the middle of an apply.
+// The maximum length of a workspace name is checked before a service refuses a name in the middle of an apply.
 import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -10,7 +10,7 @@ const document = (kind: string, name: string, spec: object) => ({
   spec,
 });
 
-it('a workspace may have a name of 90 characters, and no longer one', async () => {
+it('The name of a workspace can have at most 90 characters', async () => {
   const stack = await (await openBench()).checkout();
   await stack.declare(workspace('w'.repeat(90)));
   await stack.run(['apply', '--yes'], 0);
@@ -26,7 +26,7 @@ it('a workspace may have a name of 90 characters, and no longer one', async () =
 it.each([
   ['TagBindings', { tags: {} }],
   ['RemoteStateConsumers', { consumers: [] }],
-])('%s of a workspace are held to the same', async (kind, spec) => {
+])('%s of a workspace have the same limit', async (kind, spec) => {
   const stack = await (await openBench()).checkout();
   await stack.declare(document(kind, 'w'.repeat(91), spec));
   const { err } = await stack.run(['validate'], 7);

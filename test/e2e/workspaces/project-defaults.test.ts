@@ -1,4 +1,4 @@
-/** What a move to another project changes is shown, judged, and read again before the write. */
+/** Changes by a move to another project are shown, checked by guards, and read again before the write. */
 import { describe, expect, it } from 'vitest';
 import type { Bench } from '../../support/cli/bench.ts';
 import { isRead } from '../../support/cli/faulty-proxy.ts';
@@ -6,7 +6,7 @@ import { workspace } from '../../support/cli/documents.ts';
 import { openScene } from '../../support/cli/destroy-scene.ts';
 
 describe('A move to another project', () => {
-  it('shows the fields that its defaults change, and drift sees them afterwards', async () => {
+  it('shows the fields that its defaults change, and drift compares them afterwards', async () => {
     const { stack, bench } = await openScene({ begin: { projectId: 'prj-plain' } });
     await stack.declare(workspace('app', { projectId: 'prj-sandbox' }));
     const { changes, digest } = await stack.plan();
@@ -34,7 +34,7 @@ describe('A move to another project', () => {
     await stack.run(['drift'], 0);
   });
 
-  it('keeps a declared end of destroys where the dialect can say so', async () => {
+  it('keeps a declared null duration if the dialect supports it', async () => {
     const { stack, guardsOf, live } = await openScene({
       dialect: 'hcp-terraform',
       begin: { projectId: 'prj-plain', autoDestroyActivityDuration: null },
@@ -46,7 +46,7 @@ describe('A move to another project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is approved with the duration that it had then: another one is another plan', async () => {
+  it('is stale if the duration of the project changed after the approval', async () => {
     const { stack, bench } = await openScene({ begin: { projectId: 'prj-plain' } });
     await stack.declare(workspace('app', { projectId: 'prj-week' }));
     const { digest } = await stack.plan();
@@ -78,7 +78,7 @@ describe('The defaults of a project', () => {
   const hour = { 'auto-destroy-activity-duration': '1h' };
   const asked = (bench: Bench) => bench.wire.seen.filter(({ path }) => path.includes('/projects'));
 
-  /** The next write is told to wait, and something happens meanwhile. */
+  /** Delays the next write by a rate limit, and runs an action meanwhile. */
   const meanwhile = (bench: Bench, action: () => Promise<unknown>) =>
     bench.wire.guardBy(async (request, pass) => {
       if (isRead(request)) return pass();
@@ -105,7 +105,7 @@ describe('The defaults of a project', () => {
     ['created', 'neutral', creating],
     ['created', 'hcp-terraform', creating],
   ])(
-    'that change while the write waits leave a workspace as it is that was to be %s, through %s',
+    'that change while a write waits make it stale, for a workspace to be %s, in the dialect %s',
     async (_, dialect, open) => {
       const { bench, stack } = await open(dialect);
       meanwhile(bench, () => set(bench, 'prj-other', hour));
@@ -121,7 +121,7 @@ describe('The defaults of a project', () => {
   it.each([
     ['moved', moving],
     ['created', creating],
-  ])('are read once more for a workspace to be %s after a wait, and not before', async (_, open) => {
+  ])('are read again only after a wait, for a workspace to be %s', async (_, open) => {
     const { bench, stack } = await open('hcp-terraform');
     meanwhile(bench, async () => {
       expect(asked(bench)).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('The defaults of a project', () => {
     expect(bench.wire.writes()).toHaveLength(1);
   });
 
-  it('are read from the list where the service shows no single project', async () => {
+  it('are read from the list if the service shows no single project', async () => {
     const { bench, stack } = await moving('hcp-terraform');
     meanwhile(bench, async () => {
       bench.wire.add({ path: /\/projects\/prj-other$/, times: 1000, fault: { answer: 404 } });
@@ -151,7 +151,7 @@ describe('The defaults of a project', () => {
     expect(bench.wire.writes()).toHaveLength(1);
   });
 
-  it('with another mode of runs for the whole organization leave a workspace as it is, too', async () => {
+  it('make the move stale also if the execution mode of the organization changed', async () => {
     const { bench, stack } = await moving('hcp-terraform');
     meanwhile(bench, () =>
       bench.byHand.patch('/organizations/acme', {

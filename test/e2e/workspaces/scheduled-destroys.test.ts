@@ -37,7 +37,7 @@ describe('The guard scheduled-destroy blocks', () => {
       'its resources are destroyed after 1d without activity instead of 7d, inherited from project "sandbox" (prj-sandbox)',
     ],
     [
-      'a duration that is no longer declared, where the project has a shorter one',
+      'a duration that is no longer declared, if the project has a shorter one',
       { projectId: 'prj-week', autoDestroyActivityDuration: '30d' },
       { projectId: 'prj-week' },
       'its resources are destroyed after 7d without activity instead of 30d, inherited from project "week" (prj-week)',
@@ -78,17 +78,17 @@ describe('The guard scheduled-destroy blocks', () => {
       { projectId: 'prj-week' },
       'its resources can be destroyed again: after 7d without activity',
     ],
-  ])('%s', async (_, begin, spec, says) => {
+  ])('%s', async (_, begin, spec, message) => {
     const { stack, guardsOf, bench } = await openScene({ begin });
     await stack.declare(workspace('app', spec));
-    expect(await guardsOf()).toEqual(blocked(says));
+    expect(await guardsOf()).toEqual(blocked(message));
     const before = bench.written().length;
     await stack.run(['apply', '--yes'], 5);
     expect(bench.written()).toHaveLength(before);
     await stack.declare(workspace('app', spec, { protect: true }));
     const { out } = await stack.run(['plan'], 7);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      `"Workspace/acme/app" is protected, and with this plan ${says}`,
+      `"Workspace/acme/app" is protected, and with this plan ${message}`,
     );
     await stack.run(['apply', '--yes'], 7);
     expect(bench.written()).toHaveLength(before);
@@ -101,14 +101,14 @@ describe('The guard scheduled-destroy blocks', () => {
       { projectId: 'prj-week' },
       'its resources are destroyed after 7d without activity, inherited from project "week" (prj-week)',
     ],
-  ])('the creation of a workspace with %s', async (_, spec, says) => {
+  ])('the creation of a workspace with %s', async (_, spec, message) => {
     const { stack, guardsOf } = await openScene();
     await stack.declare(workspace('app', spec));
-    expect(await guardsOf()).toEqual(blocked(says));
+    expect(await guardsOf()).toEqual(blocked(message));
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('of a workspace whose protection ends with the same plan, as the error says', async () => {
+  it('a time for a workspace whose protection ends with the same plan, as the error suggests', async () => {
     const { stack, guardsOf } = await openScene({ begin: {} });
     await stack.declare(workspace('app', {}, { protect: true }));
     await stack.insist();
@@ -149,7 +149,7 @@ describe('The guard scheduled-destroy blocks', () => {
     expect(String(guard?.[2])).toContain('project "prj-plain", which sets this, could not be read');
   });
 
-  it('a creation in the default project where the token sees another project alone', async () => {
+  it('a creation in the default project if the token sees only another project', async () => {
     const { stack, guardsOf, bench } = await openScene();
     const onlyOne = (body: unknown) => {
       const { data } = body as { data: { attributes: { name: string } }[] };
@@ -179,12 +179,12 @@ describe('The guard scheduled-destroy blocks', () => {
   });
 });
 
-describe('A date and a duration where one ends the other', () => {
+describe('A plan with a date and a duration, if one ends the other,', () => {
   const dialect = 'hcp-terraform';
   const timed = { 'auto-destroy-activity-duration': '30d', 'inherits-project-auto-destroy': false };
 
-  /** `app`, whose duration somebody set by hand, and that declares a date from now on */
-  async function withDuration() {
+  /** `app` with a manually set duration, which now declares a date */
+  async function openWithDuration() {
     const scene = await openScene({ dialect, begin: {} });
     const { bench, stack } = scene;
     await bench.byHand.update(await bench.idOf('app'), timed);
@@ -193,8 +193,8 @@ describe('A date and a duration where one ends the other', () => {
     return scene;
   }
 
-  it('shows and sends the undeclared duration that a date ends, and the guard knows what counts then', async () => {
-    const { stack, guardsOf, live } = await withDuration();
+  it('shows and sends the end of an undeclared duration, and the guard reports the new date', async () => {
+    const { stack, guardsOf, live } = await openWithDuration();
     const { changes, digest } = await stack.plan();
     expect(changes[0]?.fields).toEqual([
       { path: '/autoDestroyAt', before: expect.any(String), after: soon, shape: 'scalar' },
@@ -218,7 +218,7 @@ describe('A date and a duration where one ends the other', () => {
   });
 
   it('has another digest with another duration', async () => {
-    const { stack, bench } = await withDuration();
+    const { stack, bench } = await openWithDuration();
     const { digest } = await stack.plan();
     const other = { ...timed, 'auto-destroy-activity-duration': '31d' };
     await bench.byHand.update(await bench.idOf('app'), other);
@@ -292,7 +292,7 @@ describe('A date and a duration where one ends the other', () => {
   });
 
   it.each(['neutral', dialect])(
-    'says that a date which nobody declares counts in place of a declared duration, through %s',
+    'says that an undeclared date overrides a declared duration, in the dialect %s',
     async (spoken) => {
       const { bench, stack, live } = await openScene({ dialect: spoken, begin: {} });
       await bench.byHand.update(await bench.idOf('app'), { 'auto-destroy-at': soon });
@@ -309,8 +309,8 @@ describe('A date and a duration where one ends the other', () => {
 });
 
 describe('An approval of a destroy', () => {
-  /** A stack that drops a date beside a duration that nobody declares. */
-  async function dropsDate() {
+  /** A stack that no longer declares a date, beside an undeclared duration. */
+  async function openWithoutDate() {
     const scene = await openScene({
       dialect: 'hcp-terraform',
       begin: { autoDestroyAt: soon },
@@ -322,8 +322,8 @@ describe('An approval of a destroy', () => {
     return { ...scene, setDuration };
   }
 
-  it('covers the destroy that it showed, and no sooner one', async () => {
-    const { stack, setDuration, guardsOf } = await dropsDate();
+  it('covers the destroy that it showed, and no earlier one', async () => {
+    const { stack, setDuration, guardsOf } = await openWithoutDate();
     const { digest } = await stack.plan();
     expect(JSON.stringify(await guardsOf())).toContain('after 30d without activity');
     await setDuration('1h');
@@ -332,8 +332,8 @@ describe('An approval of a destroy', () => {
     await stack.run(['apply', '--approve', fresh.digest, '--ack', 'scheduled-destroy'], 0);
   });
 
-  it('covers no sooner one that somebody makes just before the write', async () => {
-    const { bench, stack, setDuration, live } = await dropsDate();
+  it('does not cover an earlier destroy that somebody schedules just before the write', async () => {
+    const { bench, stack, setDuration, live } = await openWithoutDate();
     const { digest } = await stack.plan();
     bench.wire.add(
       { method: 'PATCH', path: /\/workspaces\/ws-/, fault: { answer: 429, headers: { 'retry-after': '0' } } },
@@ -357,7 +357,7 @@ describe('A time that has passed', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('and is live is a warning only', async () => {
+  it('is only a warning if it is live already', async () => {
     const { stack, bench } = await openScene({ begin: {} });
     await bench.byHand.update(await bench.idOf('app'), { 'auto-destroy-at': past });
     await stack.declare(workspace('app', { autoDestroyAt: past }));
@@ -365,7 +365,7 @@ describe('A time that has passed', () => {
     expect(err).toContain('remove this line');
   });
 
-  it('and was carried out by the service is a warning, never sent again, and no drift', async () => {
+  it('is a warning after its destroy ran, and is neither sent again nor drift', async () => {
     const { bench, at } = await openScene({ begin: { autoDestroyAt: soon } });
     await bench.byHand.update(await bench.idOf('app'), { 'auto-destroy-at': null });
     const later = at('2031-02-01T08:00:00.000Z');
@@ -398,7 +398,7 @@ describe('A time that has passed', () => {
     expect(bench.written()).toHaveLength(before);
   });
 
-  it('is no time at all on a day that no calendar has', async () => {
+  it('must be a date of the calendar', async () => {
     const { stack } = await openScene();
     await stack.declare(workspace('app', { autoDestroyAt: '2027-02-30T08:00:00Z' }));
     expect((await stack.run(['validate'], 7)).err).toContain('is not a timestamp');

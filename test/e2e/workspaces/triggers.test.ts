@@ -1,4 +1,4 @@
-/** What starts runs: the service has one of several triggers, and clears the others when one is set. */
+/** Triggers of runs: the service has one of several triggers, and clears the others when one is set. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
@@ -9,7 +9,7 @@ import { type Lack, lacking } from '../../support/simulation/limited-service.ts'
 
 const vcsRepo = { identifier: 'acme/network', oauthTokenId: 'ot-git' };
 
-/** Applied with a repository, whose triggers somebody sets by hand then. */
+/** An applied workspace with a repository, whose triggers were then set by hand. */
 async function openApp(byHand: object) {
   const bench = await openBench();
   const stack = await bench.checkout();
@@ -24,7 +24,7 @@ async function openApp(byHand: object) {
   return { bench, stack, patch, attributes };
 }
 
-it('A list of triggers that a write clears is shown, and is a part of what is approved', async () => {
+it('A list of triggers that a write clears is shown, and is covered by the approval', async () => {
   const { bench, stack, patch, attributes } = await openApp({ 'trigger-patterns': ['/infra/**'] });
   await stack.declare(workspace('app', { vcsRepo, triggerPrefixes: ['mods'] }));
   const { digest, changes } = await stack.plan();
@@ -39,11 +39,11 @@ it('A list of triggers that a write clears is shown, and is a part of what is ap
   await stack.run(['apply', '--yes'], 0);
   expect(await attributes()).toMatchObject({ 'trigger-patterns': [], 'trigger-prefixes': ['mods'] });
   await stack.run(['plan', '--exit-code'], 0);
-  // It was never ours: nothing of it is reset later.
+  // The list was never ours, so it is not reset later.
   expect((await stack.ledger()).records['Workspace/acme/app']?.fields).not.toHaveProperty('triggerPatterns');
 });
 
-it('So are an expression for tags, and the file triggers that one turns off', async () => {
+it('File triggers and lists that a tag expression clears are shown as well', async () => {
   const { stack, attributes } = await openApp({ 'trigger-prefixes': ['mods'] });
   await stack.declare(workspace('app', { vcsRepo: { ...vcsRepo, tagsRegex: 'v.*' } }));
   const shown = async () => (await stack.plan()).changes[0]?.fields.map(({ path }) => path);
@@ -85,18 +85,18 @@ const triggers: Readonly<Record<string, Record<string, unknown>>> = {
 
 const names = Object.keys(triggers);
 const idlePatterns = 'triggerPatterns and no file triggers';
-/** Those that the dialect takes: some refuse patterns beside file triggers that are off. */
-const takenIn = (dialect: WorkspacesDialect) =>
+/** The triggers that the dialect accepts: some refuse patterns beside file triggers that are off. */
+const acceptedIn = (dialect: WorkspacesDialect) =>
   dialect === 'hcp-terraform' ? names.filter((name) => name !== idlePatterns) : names;
 
-/** Of a real server that has parts of the API only. */
+/** What a real server lacks that has only parts of the API. */
 const parts = ['tag-bindings', 'safe-delete', 'own-mode', 'full-lists'] as const;
 const byLedger = { ownership: 'ledger' };
 
 interface Served {
   readonly dialect?: string;
   readonly missing?: readonly Lack[];
-  /** workspaces that somebody made there before */
+  /** workspaces that somebody created there before */
   readonly byHand?: readonly string[];
   readonly target?: object;
 }
@@ -113,7 +113,7 @@ async function openServed({ dialect, missing = [], byHand = ['somebody-elses'], 
   return { bench, stack };
 }
 
-/** Every change from one of these to another, each of a workspace of its own: as it is before, or after. */
+/** A workspace for each change from one of these triggers to another, as it is before or after the change. */
 const changes = (some: readonly string[], side: 'before' | 'after') =>
   some.flatMap((from, one) =>
     some.flatMap((to, other) =>
@@ -121,7 +121,7 @@ const changes = (some: readonly string[], side: 'before' | 'after') =>
     ),
   );
 
-/** What contradicts itself where file triggers follow from the lists. */
+/** Contradictions, if file triggers follow from the lists. */
 const impossible = names.filter((name) =>
   /(triggerPatterns|triggerPrefixes) and no file triggers|fileTriggersEnabled: true/.test(name),
 );
@@ -135,10 +135,10 @@ const loose: Served = {
 
 describe('One apply is enough for each change from one trigger to another', () => {
   it.each<[string, Served, readonly string[]]>([
-    ['in the dialect neutral', { dialect: 'neutral' }, takenIn('neutral')],
-    ['in the dialect hcp-terraform', { dialect: 'hcp-terraform' }, takenIn('hcp-terraform')],
-    ['with ownership by ledger', { missing: parts, target: byLedger }, takenIn(dialectUnderTest)],
-    ['where one does not clear the others', loose, possible],
+    ['in the dialect neutral', { dialect: 'neutral' }, acceptedIn('neutral')],
+    ['in the dialect hcp-terraform', { dialect: 'hcp-terraform' }, acceptedIn('hcp-terraform')],
+    ['with ownership by ledger', { missing: parts, target: byLedger }, acceptedIn(dialectUnderTest)],
+    ['if one does not clear the others', loose, possible],
     ['the same in the dialect neutral', { ...loose, dialect: 'neutral' }, possible],
   ])('%s', async (_, served, some) => {
     const { stack } = await openServed(served);
@@ -157,8 +157,8 @@ async function refusals(stack: Checkout) {
   return { code, problems: problems.map((problem) => problem.code) };
 }
 
-describe('Where file triggers follow from the lists of triggers', () => {
-  it('the plan refuses each change to what contradicts itself, with the way out', async () => {
+describe('If file triggers follow from the lists of triggers,', () => {
+  it('the plan refuses each change to a contradiction, with a fix', async () => {
     const { bench, stack } = await openServed(loose);
     const cases = possible.flatMap((from, one) =>
       impossible.map((to, other) => ({ name: `app-${one}-${other}`, from, to })),
@@ -172,22 +172,22 @@ describe('Where file triggers follow from the lists of triggers', () => {
     expect(bench.written()).toHaveLength(written);
   });
 
-  it('the plan refuses to create it, too', async () => {
+  it('the plan refuses to create a contradiction, too', async () => {
     const { bench, stack } = await openServed(loose);
     await stack.declare(...impossible.map((name, index) => workspace(`app-${index}`, triggers[name])));
     expect((await refusals(stack)).problems).toEqual(impossible.map(() => 'file-triggers-derived'));
-    const told = (await stack.run(['plan'], 7)).out.replace(/\s+/g, ' ');
-    expect(told).toContain('"fileTriggersEnabled: true" is not possible without a list of triggers');
-    expect(told).toContain(
+    const output = (await stack.run(['plan'], 7)).out.replace(/\s+/g, ' ');
+    expect(output).toContain('"fileTriggersEnabled: true" is not possible without a list of triggers');
+    expect(output).toContain(
       'fix: declare "triggerPatterns" or "triggerPrefixes", or remove "fileTriggersEnabled"',
     );
-    expect(told).toContain('"fileTriggersEnabled: false" is not possible together with a list of triggers');
-    expect(told).toContain('fix: remove the list of triggers, or "fileTriggersEnabled"');
+    expect(output).toContain('"fileTriggersEnabled: false" is not possible together with a list of triggers');
+    expect(output).toContain('fix: remove the list of triggers, or "fileTriggersEnabled"');
     expect(bench.written()).toEqual([expect.stringMatching(/^POST/)]);
   });
 
   it.each(impossible.filter((name) => name !== idlePatterns))(
-    'where nothing shows that yet, an apply of %s fails, and the next plan knows',
+    'an apply of %s fails if nothing shows that yet, and the next plan refuses it',
     async (to) => {
       const { stack } = await openServed({ ...loose, byHand: [] });
       await stack.declare(workspace('app', triggers[to]));
@@ -196,7 +196,7 @@ describe('Where file triggers follow from the lists of triggers', () => {
     },
   );
 
-  it('where nothing shows that yet, file triggers that are turned off beside a list are found out by the answer', async () => {
+  it('an apply that turns them off beside a list fails if nothing shows that yet', async () => {
     const { stack } = await openServed({ ...loose, byHand: [] });
     await stack.begin(workspace('app', patterns));
     await stack.declare(workspace('app', { ...patterns, fileTriggersEnabled: false }));
@@ -205,13 +205,13 @@ describe('Where file triggers follow from the lists of triggers', () => {
   });
 });
 
-describe('Where a trigger that is set does not clear the others', () => {
+describe('If a new trigger does not clear the others,', () => {
   it.each([
     ['patterns', { 'trigger-patterns': ['/x'] }, prefixes],
     ['prefixes', { 'trigger-prefixes': ['x'] }, patterns],
     ['prefixes', { 'trigger-prefixes': ['x'] }, regex],
     ['patterns', { 'trigger-patterns': ['/x'] }, regex],
-  ])('%s that nobody declared are cleared in the same apply (case %#)', async (_, byHand, spec) => {
+  ])('undeclared %s are cleared in the same apply (case %#)', async (_, byHand, spec) => {
     const { bench, stack } = await openServed(loose);
     await stack.declare(workspace('app', { vcsRepo }));
     await stack.run(['apply', '--yes'], 0);
@@ -225,7 +225,7 @@ describe('Where a trigger that is set does not clear the others', () => {
     expect((await others.attributes(id))[name]).toEqual(null);
   });
 
-  it('a failure of the update that clears is repaired by the next apply', async () => {
+  it('a failed update that clears them is repaired by the next apply', async () => {
     const { bench, stack } = await openServed(loose);
     await stack.declare(workspace('app', patterns), workspace('web', regex));
     await stack.run(['apply', '--yes'], 0);
