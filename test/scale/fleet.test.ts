@@ -29,7 +29,6 @@ describe.skipIf(bin === undefined)('A fleet of 200 stacks', { timeout: 900_000 }
     const scene = await openFleet(server, { stacks: [], rateLimit: 30 });
     const { bench, fleet, push, sql, stack } = scene;
     push(Object.assign({}, ...names.map((name) => stack(name))));
-    expect(await fleet('migrate')).toMatchObject({ code: 0 });
     expect(await runWorkers(scene)).toEqual(names.map((name) => [name, 'no drift']));
 
     const times = `extract(epoch from next_due) / ${intervalSeconds}`;

@@ -29,7 +29,6 @@ const waits = [
 /** A fleet with these stacks, each checked ten minutes ago, whose applies have waited for three hours. */
 async function openWaiting(some: readonly { readonly because: string; readonly reason?: string }[]) {
   const scene = await openFleet(server(), { stacks: [] });
-  await scene.fleet('migrate');
   const paths = [...some.map(({ because }) => `${because}/trueup.yaml`), 'calm/trueup.yaml'];
   for (const path of paths)
     scene.sql(

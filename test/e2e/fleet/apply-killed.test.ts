@@ -23,9 +23,14 @@ function server(): PostgresServer {
 }
 
 /** A stack that was applied and checked once, and whose merged manifests then have another description of the workspaces. */
-async function openMerged(
-  names: readonly string[] = ['one-app'],
-): Promise<FleetScene & { checkRequests: number }> {
+async function openMerged(names: readonly string[] = ['one-app']): Promise<FleetScene> {
+  const { scene, merge } = await openChecked(names);
+  merge();
+  return scene;
+}
+
+/** A stack that was applied and checked once. `merge` changes the descriptions of its workspaces. */
+async function openChecked(names: readonly string[] = ['one-app']) {
   const scene = await openFleet(server(), { stacks: [], repository: { apply: { stacks: ['**'] } } });
   const manifests = (description: string) => ({
     'one/manifests.yaml': documentsText(names.map((name) => workspace(name, { description }))),
@@ -35,15 +40,22 @@ async function openMerged(
     ...manifests('before'),
   });
   await scene.apply('one');
-  await scene.fleet('migrate');
   await scene.fleet('run');
-  // The first check also reads the user of the token.
+  const merge = () => {
+    scene.push(manifests('after'));
+    scene.bench.wire.reset();
+  };
+  return { scene, merge };
+}
+
+/** The same as `openMerged`, and how many requests a check sends. The first check of a fleet also asks whose token it is. */
+async function openCounted() {
+  const { scene, merge } = await openChecked();
   scene.bench.wire.reset();
   await scene.fleet('run', '--all');
   const checkRequests = scene.bench.wire.seen.length;
-  scene.push(manifests('after'));
-  scene.bench.wire.reset();
-  return { ...scene, checkRequests };
+  merge();
+  return { scene, checkRequests };
 }
 
 /** A worker whose request with this number (from 0) does not get its answer yet. */
@@ -67,10 +79,9 @@ async function settled({ clone, sql }: FleetScene): Promise<void> {
 
 describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, () => {
   it('is finished by another worker after a kill at any request, and writes nothing twice', async () => {
-    const all = await openMerged();
-    await all.fleet('run');
-    const { seen } = all.bench.wire;
-    const { checkRequests } = all;
+    const { scene: calm, checkRequests } = await openCounted();
+    await calm.fleet('run');
+    const { seen } = calm.bench.wire;
     // There is a check before the apply and one after it. Another test kills workers in checks.
     const ofApply = [...seen.keys()].slice(checkRequests, -checkRequests);
     expect(ofApply).toContain(seen.findIndex(({ method }) => method === 'PATCH'));
@@ -120,7 +131,8 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
   });
 
   it('that wrote nothing yet does not start in a freeze, and one that wrote is finished in it', async () => {
-    const [planned, begun] = [await openMerged(), await openMerged(['one-app', 'two-app', 'three-app'])];
+    const { scene: planned, checkRequests } = await openCounted();
+    const begun = await openMerged(['one-app', 'two-app', 'three-app']);
     /** Adds a freeze that begins in the next minute, and moves the time by two minutes. */
     const freeze = ({ folder, sql }: FleetScene) => {
       const begin = new Date(Date.now() + 60_000);
@@ -134,7 +146,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     for (const scene of [planned, begun]) {
       const held = holding({ method: scene === begun ? 'PATCH' : 'GET', path: /./ });
       if (scene === planned)
-        scene.bench.wire.add({ path: /./, times: scene.checkRequests, fault: { first: async () => {} } });
+        scene.bench.wire.add({ path: /./, times: checkRequests, fault: { first: async () => {} } });
       scene.bench.wire.add(held.rule);
       const worker = scene.work();
       await held.reached;
@@ -155,8 +167,8 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
   });
 
   it('does not block checks of its stack when fleet.yaml allows no applies any more', async () => {
-    const scene = await openMerged();
-    const { worker, release } = await workerAt(scene.checkRequests + 1, scene);
+    const { scene, checkRequests } = await openCounted();
+    const { worker, release } = await workerAt(checkRequests + 1, scene);
     worker.kill('SIGKILL');
     await worker.ended;
     release();

@@ -56,7 +56,6 @@ async function openOne({
   });
   scene.push({ ...scene.stack('one', { spec, ...(target === undefined ? {} : { target }) }), ...files });
   await scene.apply('one');
-  await scene.fleet('migrate');
   const first = await scene.fleet('run');
   expect(first.out + first.err).toContain('infra/one/trueup.yaml: no drift');
   scene.bench.wire.reset();

@@ -109,10 +109,9 @@ describe.skipIf(bin === undefined)('fleet serve with a login', () => {
       sessionKey: { env: 'SESSION_KEY' },
     };
     const teams = { all: { groups: ['platform-admins'], stacks: ['**'] } };
-    const { fleet, serve } = await openFleet(server(), {
+    const { serve } = await openFleet(server(), {
       ...{ stacks: ['one'], env, spec: { console: { oidc, teams } } },
     });
-    await fleet('migrate');
     const worker = serve('--listen', `127.0.0.1:${port}`);
     await worker.says(/the console is at/);
     await worker.says(/infra\/one\/trueup\.yaml: no drift/);
@@ -132,8 +131,7 @@ describe.skipIf(bin === undefined)('fleet serve with a login', () => {
       ...{ clientSecret: { env: 'CLIENT_SECRET' }, sessionKey: { env: 'SESSION_KEY' } },
     };
     const spec = { console: { oidc, teams: {} } };
-    const { fleet, folder, env: others } = await openFleet(server(), { stacks: [], spec });
-    await fleet('migrate');
+    const { folder, env: others } = await openFleet(server(), { stacks: [], spec });
     for (const [wrong, message] of [
       [{ SESSION_KEY: env.SESSION_KEY }, 'the environment variable "CLIENT_SECRET" is not set'],
       [{ CLIENT_SECRET: env.CLIENT_SECRET }, 'the environment variable "SESSION_KEY" is not set'],

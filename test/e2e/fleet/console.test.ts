@@ -19,8 +19,7 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
   it('checks stacks, and shows drift on its console until it is stopped', {
     timeout: 180_000,
   }, async () => {
-    const { bench, fleet, serve, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
-    await fleet('migrate');
+    const { bench, serve, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
     const attributes = { description: 'changed by hand', 'global-remote-state': true };
     await bench.byHand.patch(`/workspaces/${await bench.idOf('two-app')}`, {
       data: { type: 'workspaces', attributes },
@@ -56,7 +55,6 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
 
   it('does not listen on a public address if fleet.yaml does not say who may read', async () => {
     const { fleet } = await openFleet(server(), { stacks: [] });
-    await fleet('migrate');
     const refused = await fleet('serve', '--listen', '0.0.0.0:0');
     expect(refused).toMatchObject({
       code: 1,

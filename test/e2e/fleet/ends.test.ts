@@ -37,7 +37,6 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
       const temporary = temporaryFolder();
       const env = { TMPDIR: temporary };
       const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'], env });
-      await fleet('migrate');
       const held = holding({ method: 'GET', path: /workspaces/ });
       bench.wire.add(held.rule);
       const worker = work();
@@ -60,7 +59,6 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
 
   it('that is killed leaves its checks to the next "fleet run"', async () => {
     const { bench, fleet, work, checks, sql } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
     const held = holding({ method: 'GET', path: /workspaces/ });
     bench.wire.add(held.rule);
     const worker = work();
@@ -75,8 +73,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
   });
 
   it('checks a commit that another worker found', async () => {
-    const { fleet, work, sql, push, stack } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
+    const { work, sql, push, stack } = await openFleet(server(), { stacks: ['one'] });
     const worker = work();
     await worker.says(/one\/trueup\.yaml: no drift/);
     push(stack('two'));
@@ -88,8 +85,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
   });
 
   it('continues after the database was down', async () => {
-    const { fleet, work, makeDue } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
+    const { work, makeDue } = await openFleet(server(), { stacks: ['one'] });
     const worker = work();
     await worker.says(/one\/trueup\.yaml: no drift/);
     started?.halt();

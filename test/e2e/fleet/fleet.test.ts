@@ -30,7 +30,7 @@ it.runIf(postgresIsRequired)('PostgreSQL is installed if the environment require
 
 describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
   it('finds the drift of each stack, and ends with exit code 3', async () => {
-    const { bench, fleet, checks, makeDue, push, stack } = await openFleet(server());
+    const { bench, fleet, checks, makeDue, push, stack } = await openFleet(server(), { isEmpty: true });
     expect(await fleet('migrate')).toMatchObject({ code: 0 });
     const first = await fleet('run');
     expect(first.err).toBe('');
@@ -60,7 +60,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
 
   it('ends with 1 and names the stacks that stay stale, such as those of a paused target', async () => {
     const { bench, fleet, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
-    await fleet('migrate');
     expect(await fleet('run')).toMatchObject({ code: 0, out: expect.not.stringContaining('stale') });
     const address = new URL(bench.wire.url).origin;
     sql(`insert into trueup_fleet.moved_time values (interval '2 hours');
@@ -103,7 +102,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
       ...stack('certificate', { target: { caCert: { file: secret } } }),
       ...stack('local', { spec: { ledger: 'local' } }),
     });
-    await fleet('migrate');
     const run = await fleet('run');
     expect(checks(run)).toEqual({
       file: expect.stringContaining(
@@ -123,7 +121,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
 
   it('says why a check is not recorded when the database refuses a statement', async () => {
     const { fleet, sql } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
     sql('alter table trueup_fleet.checks add constraint none check (false)');
     const { err } = await fleet('run');
     expect(err).toContain(
@@ -136,7 +133,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
       stacks: ['one'],
       repository: { targets: ['https://app.example.com'] },
     });
-    await fleet('migrate');
     bench.wire.reset();
     const said = 'which fleet.yaml does not allow to the stacks of this repository';
     expect(checks(await fleet('run'))).toEqual({ one: expect.stringContaining(said) });
@@ -147,6 +143,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     const { env, fleet } = await openFleet(server(), {
       stacks: [],
       repository: { variables: ['TRUEUP_FLEET_URL'] },
+      isEmpty: true,
     });
     const wrong = await fleet('run');
     expect(wrong).toMatchObject({
@@ -179,7 +176,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
   it('keeps the limit of requests per second for all workers together', async () => {
     const names = ['one', 'two', 'three', 'four'];
     const { bench, fleet, sql, checks, makeDue } = await openFleet(server(), { stacks: names });
-    await fleet('migrate');
     await fleet('run');
     const four = { rate: 4, initial: 4, highest: 4, isAnnounced: true, since: Date.now(), durations: [] };
     sql(
@@ -208,7 +204,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     });
     push(stack('two', { target: { token: { env: 'OTHER_TOKEN' } } }));
     await apply('two');
-    await fleet('migrate');
     const sameUser = { path: /account\/details/, fault: { rewrite: () => ({ data: { id: 'user-same' } }) } };
     bench.wire.add({ ...sameUser, times: 2 });
     expect(checks(await fleet('run'))).toEqual({ one: 'no drift', two: 'no drift' });
@@ -228,7 +223,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
 
   it('fails a check at once if the service asks for a long wait, and checks other stacks', async () => {
     const { bench, fleet, checks } = await openFleet(server(), { stacks: ['one', 'two'] });
-    await fleet('migrate');
     const refusal = { answer: 429, headers: { 'retry-after': '2900' } };
     bench.wire.add({ path: /\/workspaces/, fault: refusal, times: 1 });
     const run = checks(await fleet('run', '--concurrency', '1'));
@@ -237,7 +231,6 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
 
   it('gives the check of a killed worker to another worker', { timeout: 300_000 }, async () => {
     const { bench, fleet, work } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
     const held = holding({ method: 'GET', path: /workspaces/ });
     bench.wire.add(held.rule);
     const first = work();

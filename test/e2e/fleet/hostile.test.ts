@@ -45,7 +45,6 @@ describe.skipIf(bin === undefined)('A stack file of an attacker', () => {
     const mark = join(temporaryFolder(), 'ran');
     const { fleet, checks, push, stack } = await openFleet(server(), { stacks: [] });
     push({ ...stack('bare'), ...bareRepository('bare', `touch ${mark}`) });
-    await fleet('migrate');
     expect(checks(await fleet('run'))).toEqual({ bare: 'no drift' });
     expect(existsSync(mark)).toBe(false);
   });
@@ -59,7 +58,6 @@ describe.skipIf(bin === undefined)('A stack file of an attacker', () => {
       ...stack('proxy', { target: { token: { env: 'HTTPS_PROXY' } } }),
       ...stack('ledger', { spec: { ledger: { postgres: { url: { env: 'HTTPS_PROXY' } } } } }),
     });
-    await fleet('migrate');
     bench.wire.reset();
     const run = await fleet('run');
     const refused = expect.stringContaining(
@@ -91,7 +89,6 @@ describe.skipIf(bin === undefined)('A stack file of an attacker', () => {
       'inside/m.yaml': { link: '../shared/m.yaml' },
       'shared/m.yaml': stack('inside')['inside/manifests.yaml'] ?? '',
     });
-    await fleet('migrate');
     bench.wire.reset();
     const run = await fleet('run');
     const absent = (file: string) => expect.stringContaining(`the secret file "${file}" cannot be read`);
@@ -111,7 +108,6 @@ describe.skipIf(bin === undefined)('A stack file of an attacker', () => {
   it('prints no control characters of a path', async () => {
     const { fleet, push, stack } = await openFleet(server(), { stacks: [] });
     push(stack('\u001b[31mred'));
-    await fleet('migrate');
     const said = (await fleet('run')).out + (await fleet('status')).out;
     expect(said).toContain('infra/\\u001b[31mred/trueup.yaml');
     expect(said).not.toContain('\u001b');
@@ -121,7 +117,6 @@ describe.skipIf(bin === undefined)('A stack file of an attacker', () => {
 describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
   it('is reported if no file matches the patterns', async () => {
     const { fleet } = await openFleet(server(), { stacks: [], repository: { stacks: ['stack/*.yaml'] } });
-    await fleet('migrate');
     expect((await fleet('run')).err).toBe(
       'warning: repository "infra" has no stack file: none of its files matches "stack/*.yaml"\n',
     );
@@ -133,7 +128,6 @@ describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
     const { bench, fleet, checks, folder, push, stack } = scene;
     push(stack('one', { spec: { approvals: { accept: ['none'] } } }));
     await scene.apply('one');
-    await fleet('migrate');
     await bench.byHand.update(await bench.idOf('one-app'), { description: 'by hand' });
     expect(await fleet('run')).toMatchObject({ code: 3 });
     const file = join(folder, 'fleet.yaml');

@@ -28,7 +28,6 @@ async function workerAt(request: number, { bench, work }: FleetScene) {
 
 async function openOne(): Promise<FleetScene> {
   const scene = await openFleet(server(), { stacks: ['one'] });
-  await scene.fleet('migrate');
   scene.bench.wire.reset();
   return scene;
 }

@@ -29,7 +29,6 @@ async function openScene() {
     scene.bench.byHand.patch(`/workspaces/${await scene.bench.idOf('one-app')}`, {
       data: { type: 'workspaces', attributes: { description } },
     });
-  await scene.fleet('migrate');
   return { ...scene, host, setByHand };
 }
 

@@ -32,8 +32,7 @@ function folderWith(name: string, repositories: readonly object[]): string {
 
 describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, () => {
   it('checks the stacks of other repositories while a code host does not answer', async () => {
-    const { env, fleet, remote, makeDue } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
+    const { env, remote, makeDue } = await openFleet(server(), { stacks: ['one'] });
     const silent = await listenForTest(createServer());
     const cwd = folderWith('acme', [
       { name: 'silent', url: `${silent.url}/silent.git` },
@@ -50,7 +49,6 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
   it('leaves stacks that its fleet file does not have to workers that know them', async () => {
     const names = ['one', 'two', 'three', 'four', 'five', 'six'];
     const { env, fleet, remote, sql, checks } = await openFleet(server(), { stacks: names });
-    await fleet('migrate');
     const cwd = folderWith('other', [{ name: 'others', url: remote, stacks: ['none/*.yaml'] }]);
     const other = startTrueup(['fleet', 'work'], { cwd, env });
     await other.says(/has no stack file/);
@@ -66,7 +64,6 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
 
   it('does not check a repository if another fleet uses its name, and checks it under another name', async () => {
     const { env, fleet, sql, stack, checks } = await openFleet(server(), { stacks: ['one'] });
-    await fleet('migrate');
     await fleet('run');
     const stacks = () =>
       sql(

@@ -20,12 +20,11 @@ const secret = 'planted-webhook-secret-0f3d';
 
 describe.skipIf(bin === undefined)('A worker that listens for webhooks', () => {
   it('checks stacks at once after a push', async () => {
-    const { remote, fleet, work, push, stack, apply } = await openFleet(server(), {
+    const { remote, work, push, stack, apply } = await openFleet(server(), {
       stacks: ['one'],
       spec: { webhooks: { secret: { env: 'WEBHOOK_SECRET' } } },
       env: { WEBHOOK_SECRET: secret },
     });
-    await fleet('migrate');
     const worker = work('--webhooks', '127.0.0.1:0');
     const [, url = ''] = await worker.says(/listening for webhooks at (\S+)/);
     await worker.says(/infra\/one\/trueup\.yaml: no drift/);
@@ -42,8 +41,7 @@ describe.skipIf(bin === undefined)('A worker that listens for webhooks', () => {
   });
 
   it('says what is missing if there is no secret', async () => {
-    const { fleet, work } = await openFleet(server(), { stacks: [] });
-    await fleet('migrate');
+    const { work } = await openFleet(server(), { stacks: [] });
     const { code, err } = await work('--webhooks', '127.0.0.1:0').ended;
     expect(code).toBe(1);
     expect(err).toContain('add "webhooks: { secret: { env: WEBHOOK_SECRET } }" to "spec" of the fleet file');

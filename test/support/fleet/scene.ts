@@ -1,6 +1,8 @@
 /** A fleet for a test: a database, a remote with stacks whose targets are the embedded service, and workers as real processes. */
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { trueup } from '../captured-host.ts';
 import { type Bench, openBench, secrets } from '../cli/bench.ts';
 import { workspace } from '../cli/documents.ts';
 import { type Exited, type Running, startTrueup, trueupProcess } from '../cli/process.ts';
@@ -50,6 +52,24 @@ interface SceneOptions {
   readonly spec?: object;
   /** more variables of the workers */
   readonly env?: Readonly<Record<string, string>>;
+  /** the database has no tables yet */
+  readonly isEmpty?: boolean;
+}
+
+/** For each server, the URL of a database in which `trueup fleet migrate` has created the tables. */
+const migrated = new WeakMap<PostgresServer, Promise<string>>();
+
+async function migrate(server: PostgresServer): Promise<string> {
+  const url = server.newDatabase();
+  const ran = await trueupProcess(['fleet', 'migrate'], { cwd: tmpdir(), env: { TRUEUP_FLEET_URL: url } });
+  if (ran.code !== 0) throw new Error(ran.out + ran.err);
+  return url;
+}
+
+async function copyMigrated(server: PostgresServer): Promise<string> {
+  const template = migrated.get(server) ?? migrate(server);
+  migrated.set(server, template);
+  return server.copyDatabase(await template);
 }
 
 export async function openFleet(
@@ -61,13 +81,14 @@ export async function openFleet(
     rateLimit,
     spec = {},
     env: more = {},
+    isEmpty = false,
   }: SceneOptions = {},
 ): Promise<FleetScene> {
   const bench = await openBench({ people, ...(rateLimit === undefined ? {} : { rateLimit }) });
   const remote = makeRemote();
   const clone = remote.clone();
   const folder = temporaryFolder();
-  const url = server.newDatabase();
+  const url = isEmpty ? server.newDatabase() : await copyMigrated(server);
   const env = { ...secrets, TRUEUP_FLEET_URL: url, OTHER_TOKEN: people['bob'] ?? '', ...more };
   const push: FleetScene['push'] = (files) => {
     for (const [path, content] of Object.entries(files)) {
@@ -98,7 +119,7 @@ export async function openFleet(
   };
   writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(fleetFile));
   const apply = async (name: string) => {
-    const ran = await trueupProcess(['apply', name, '--yes'], { cwd: clone, env });
+    const ran = await trueup(['apply', name, '--yes'], { cwd: clone, env });
     if (ran.code !== 0) throw new Error(ran.out + ran.err);
   };
   if (stacks.length > 0) push(Object.assign({}, ...stacks.map((name) => stack(name))));

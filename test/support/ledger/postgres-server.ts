@@ -10,6 +10,8 @@ import { makeFolder } from '../rig/temporary-folder.ts';
 export interface PostgresServer {
   /** of a database nobody used before */
   newDatabase(): string;
+  /** of a new database with the content of the one with this URL, to which nothing is connected */
+  copyDatabase(url: string): string;
   /** the URL of the same database for another user */
   urlFor(url: string, user: string): string;
   /** runs SQL in the database of this URL, as its owner */
@@ -76,12 +78,14 @@ export function startPostgres(bin: string): PostgresServer {
     ]).trim();
   const databaseOf = (url: string) => new URL(url).pathname.slice(1);
   let databases = 0;
+  const create = (more = '') => {
+    databases += 1;
+    psql('postgres', `create database d${databases}${more}`);
+    return `postgres://test@localhost/d${databases}?host=${encodeURIComponent(directory)}`;
+  };
   return {
-    newDatabase: () => {
-      databases += 1;
-      psql('postgres', `create database d${databases}`);
-      return `postgres://test@localhost/d${databases}?host=${encodeURIComponent(directory)}`;
-    },
+    newDatabase: () => create(),
+    copyDatabase: (url) => create(` template ${databaseOf(url)}`),
     urlFor: (url, name) => url.replace('test@', `${name}@`),
     run: (url, sql) => psql(databaseOf(url), sql),
     restart: () => {
