@@ -10,7 +10,7 @@ import { githubJob, openGithub } from './support/code-host/github.ts';
 import { git } from './support/ledger/git-remote.ts';
 import { packInto, userEnvironment } from './support/packed-package.ts';
 import { makeFolder, temporaryFolder } from './support/rig/temporary-folder.ts';
-import { stepsOf, typeAll } from './support/typed-page.ts';
+import { stepsOf, runAllSteps } from './support/typed-page.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../docs/guides/ci.md', import.meta.url)), 'utf8');
 
@@ -30,7 +30,7 @@ it('the guide leads from an empty repository to a pull request whose plan is app
     ...Object.fromEntries(people),
     ...secrets,
   };
-  const typed = await typeAll(stepsOf(page), {
+  const typed = await runAllSteps(stepsOf(page), {
     cwd: place,
     env: {
       ...env,

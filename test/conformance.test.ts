@@ -17,7 +17,7 @@ import { namesIn, problemsOf } from './support/conformance/check-rows.ts';
 import { RECORD_VARIABLE, readEvidence, type SentRequest } from './support/conformance/evidence.ts';
 import {
   conformancePages,
-  isPlace,
+  isPlaceholder,
   readPage,
   rowsOf,
   splitNamed,
@@ -53,7 +53,7 @@ const generatedValues: Readonly<Record<string, readonly string[]>> = {
 /** A title also matches if the source or `values` has each value that the page puts into its placeholders. */
 function isTitle(written: string, title: string, source: string, values: readonly string[] = []): boolean {
   const isKnown = (value: string) =>
-    isPlace(value) ||
+    isPlaceholder(value) ||
     values.includes(value) ||
     ["'", '"', '`'].some((quote) => source.includes(quote + value + quote));
   return valuesOf(written, title)?.every(isKnown) ?? false;

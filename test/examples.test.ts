@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examples } from './support/cli/example-copy.ts';
 import { startListening } from './support/rig/listen.ts';
 import { makeFolder, removeFolder } from './support/rig/temporary-folder.ts';
-import { asShown, homeWithProgram, stepsOf, typeAll } from './support/typed-page.ts';
+import { outputPattern, homeWithProgram, stepsOf, runAllSteps } from './support/typed-page.ts';
 
 /** The port that the pages show. */
 const shownPort = '8230';
@@ -32,7 +32,7 @@ describe.each(readmes)('examples/%s', (name) => {
     const port = await freePort();
     copyWithPort(name, join(root, 'examples', name), port);
     const typed = steps.map((step) => ({ ...step, commands: step.commands.replaceAll(shownPort, port) }));
-    outputs = await typeAll(typed, { cwd: root, env: homeWithProgram(root) });
+    outputs = await runAllSteps(typed, { cwd: root, env: homeWithProgram(root) });
   }, 300_000);
 
   afterAll(() => removeFolder(root));
@@ -42,7 +42,7 @@ describe.each(readmes)('examples/%s', (name) => {
   });
 
   it.each(steps.map((step, index) => ({ ...step, index })))('prints what it shows: $commands', (step) => {
-    for (const shown of step.shown) expect(outputs[step.index]).toMatch(asShown(shown));
+    for (const shown of step.shown) expect(outputs[step.index]).toMatch(outputPattern(shown));
   });
 });
 
@@ -59,10 +59,10 @@ describe('the quickstart', () => {
 
   it('ends with three commands to try, which work as shown', async () => {
     const place = { cwd: root, env: homeWithProgram(root) };
-    const [story = ''] = await typeAll([{ commands: 'npm run quickstart', shown: [] }], place);
+    const [story = ''] = await runAllSteps([{ commands: 'npm run quickstart', shown: [] }], place);
     const toTry = story.match(/^npm run .*/gm) ?? [];
     expect(toTry).toHaveLength(3);
-    const [, accepted, applied] = await typeAll(
+    const [, accepted, applied] = await runAllSteps(
       toTry.map((commands) => ({ commands, shown: [] })),
       place,
     );

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packInto, userEnvironment } from './support/packed-package.ts';
 import { makeFolder, removeFolder } from './support/rig/temporary-folder.ts';
-import { asShown, stepsOf, typeAll } from './support/typed-page.ts';
+import { outputPattern, stepsOf, runAllSteps } from './support/typed-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const steps = stepsOf(readFileSync(join(root, 'docs', 'tutorial.md'), 'utf8'));
@@ -18,13 +18,13 @@ describe('the tutorial', () => {
   beforeAll(async () => {
     const { tarball } = await packInto(home);
     const env = { ...userEnvironment({ home, prefix, node: process.execPath }), TRUEUP_SOURCE: tarball };
-    outputs = await typeAll(steps, { cwd: empty, env });
+    outputs = await runAllSteps(steps, { cwd: empty, env });
   }, 300_000);
 
   afterAll(() => [home, prefix, empty].forEach(removeFolder));
 
   it.each(steps.map((step, index) => ({ ...step, index })))('prints what it shows: $commands', (step) => {
-    for (const shown of step.shown) expect(outputs[step.index]).toMatch(asShown(shown));
+    for (const shown of step.shown) expect(outputs[step.index]).toMatch(outputPattern(shown));
   });
 
   it('shows the version, the drift and the user who changed the resource', () => {

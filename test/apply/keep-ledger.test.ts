@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
 import type { Ledger } from '../../src/model/ledger.ts';
 import { ledgerOf, record } from '../support/sample-kinds/sample-plan.ts';
-import { addressOf, namesIn } from '../support/ledger/kept-things.ts';
+import { addressOf, namesIn } from '../support/ledger/ledger-samples.ts';
 
 /** A store in memory whose writes end or fail when the test says so. */
 class ManualStore implements LedgerWriter {

@@ -70,14 +70,14 @@ describe('an archive', () => {
       const archive = open();
       for (const answered of [0, 1, 3]) {
         let left = answered;
-        service.instead = () => {
+        service.override = () => {
           left -= 1;
           return left < 0 ? 'drop' : undefined;
         };
         await expect(archiveOnce(service, archive)).rejects.toThrow('failed');
         expect(await archive.head('acme')).toBeUndefined();
       }
-      service.instead = () => undefined;
+      service.override = () => undefined;
       await archiveOnce(service, archive);
       expect((await idsIn(archive)).sort()).toEqual(ids(4500).sort());
       expect(await archive.head('acme')).toMatchObject({
@@ -120,7 +120,7 @@ describe('an archive', () => {
 
   it('does not move its cursor if the trail kept changing while it was read', async () => {
     const service = await serveTrail(servedEvents(2500));
-    service.instead = () => {
+    service.override = () => {
       service.events.shift();
       service.events.push(...servedEvents(1, 5000 + service.requests.length));
       return undefined;
@@ -147,7 +147,7 @@ describe('an archive', () => {
   it('records the time of a read by the clock of the service', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
-    service.dated = () => new Date(Date.now() + 40 * day);
+    service.dateHeader = () => new Date(Date.now() + 40 * day);
     const { head } = await archiveOnce(service, archive);
     expect(Math.round((head.readAt - noon) / day)).toBe(40);
     expect(head.readAt).toBe(Math.floor(head.readAt));
@@ -156,12 +156,12 @@ describe('an archive', () => {
   it('does not mix two organizations after a first read that was interrupted', async () => {
     const service = await serveTrail(servedEvents(2500));
     const archive = open();
-    service.instead = (_, count) => (count > 2 ? 'drop' : undefined);
+    service.override = (_, count) => (count > 2 ? 'drop' : undefined);
     await expect(archiveOnce(service, archive)).rejects.toThrow('failed');
     expect(await idsIn(archive)).toHaveLength(1000);
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
-    service.instead = () => undefined;
+    service.override = () => undefined;
     await expect(archiveOnce(service, archive)).rejects.toThrow('another organization');
     expect(await idsIn(archive)).toHaveLength(1000);
   });

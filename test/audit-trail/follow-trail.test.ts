@@ -88,7 +88,7 @@ it('a follower skips older events of a service that rounds the requested time', 
   const service = await serveTrail(servedEvents(3));
   const next = follower(service);
   await next();
-  service.instead = ({ path }) => {
+  service.override = ({ path }) => {
     if (!path.includes('since')) return undefined;
     const pagination = { current_page: 1, next_page: null, total_pages: 1, total_count: 4 };
     return { body: { data: [...service.events, servedEvent('e4', { at: 4 })], pagination } };
@@ -105,7 +105,7 @@ it.each([
     servedEvent('before', { at: serviceNow - 60_000 - noon }),
     servedEvent('after', { at: serviceNow + 60_000 - noon }),
   ]);
-  service.dated = () => new Date(serviceNow);
+  service.dateHeader = () => new Date(serviceNow);
   const channel = channelTo(service);
   const cursor = await cursorFromNow(channel, Date.now());
   const { events } = await followTrail(channel, cursor, Date.now());

@@ -83,7 +83,7 @@ describe('a trail', () => {
     ['newest', true],
   ])('is read without duplicates while events arrive, with the %s first', async (_, newestFirst) => {
     const service = await serveTrail(servedEvents(10), { newestFirst });
-    service.instead = (_request, count) => {
+    service.override = (_request, count) => {
       if (count > 1) service.events.push(...servedEvents(1, 100 + count));
       return undefined;
     };
@@ -96,7 +96,7 @@ describe('a trail', () => {
 
   it('is read again if its oldest events expired meanwhile, and no event is missed', async () => {
     const service = await serveTrail(servedEvents(10));
-    service.instead = (_request, count) => {
+    service.override = (_request, count) => {
       if (count === 2) {
         service.events.shift();
         service.events.push(...servedEvents(1, 11));
@@ -111,7 +111,7 @@ describe('a trail', () => {
 
   it('is not reported as complete if it never stops changing', async () => {
     const service = await serveTrail(servedEvents(10));
-    service.instead = () => {
+    service.override = () => {
       service.events.shift();
       service.events.push(...servedEvents(1, 100 + service.requests.length));
       return undefined;
@@ -132,7 +132,7 @@ describe('a page of a trail', () => {
   const pagination = { current_page: 1, prev_page: null, next_page: null, total_pages: 1, total_count: 0 };
   const answering = async (body: unknown, status = 200) => {
     const service = await serveTrail();
-    service.instead = () => ({ status, body });
+    service.override = () => ({ status, body });
     return readFullTrail(channelTo(service));
   };
 
@@ -193,7 +193,7 @@ describe('a page of a trail', () => {
 
   it('is requested again after a response with the status 429', async () => {
     const service = await serveTrail(servedEvents(1));
-    service.instead = (_, count) =>
+    service.override = (_, count) =>
       count < 3 ? { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } } : undefined;
     expect(await readFullTrail(channelTo(service))).toHaveLength(1);
     expect(service.requests).toHaveLength(3);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApplyScene } from '../support/ci/apply-scene.ts';
 import { attemptEnv, declared, expectApplied, watchWrites } from '../support/ci/killed-jobs.ts';
-import { holding } from '../support/cli/held-request.ts';
+import { holdRequest } from '../support/cli/held-request.ts';
 import { startTrueup } from '../support/cli/process.ts';
 
 describe('A job that is cancelled', () => {
@@ -12,12 +12,12 @@ describe('A job that is cancelled', () => {
     approve('alice');
     merge();
     const { carried } = watchWrites(scene);
-    const stuck = holding({ method: 'POST', path: /\/organizations\/acme\/workspaces$/ });
+    const stuck = holdRequest({ method: 'POST', path: /\/organizations\/acme\/workspaces$/ });
     scene.bench.wire.add(stuck.rule);
     const job = startTrueup(['ci', 'apply'], scene.job());
     await stuck.reached;
     job.kill('SIGTERM');
-    await job.says(/interrupted: any write that was sent is waited for/);
+    await job.waitForText(/interrupted: any write that was sent is waited for/);
     stuck.release();
     const ended = await job.ended;
     expect(ended, ended.out + ended.err).toMatchObject({ code: 130, signal: null });

@@ -89,13 +89,13 @@ describe('A job that is killed while it writes the ledger', { timeout: 300_000 }
     };
     for (const at of isThorough ? ['1:after', '2:before'] : ['2:before']) {
       const { again } = await killRecord(at, true);
-      await scene.refused('start a new run', 4, ['--record'], again);
-      await scene.refused('start a new run', 4, waited, again);
+      await scene.expectRefused('start a new run', 4, ['--record'], again);
+      await scene.expectRefused('start a new run', 4, waited, again);
     }
     // The run is not approved by then, so each approval is newer than the plan of its second attempt.
     const late = await killRecord('2:before', false);
     await scene.ciApply(0, ['--record'], late.again);
-    await scene.refused('the run has no approval', 4, waited, late.again);
+    await scene.expectRefused('the run has no approval', 4, waited, late.again);
     for (const at of isThorough ? ['3:before', '2:after'] : ['2:after']) {
       const { again } = await killRecord(at, true);
       await scene.ciApply(0, ['--record'], again);

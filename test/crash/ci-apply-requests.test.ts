@@ -41,7 +41,7 @@ describe('A job that is killed at its writes to the services', { timeout: 300_00
     );
     expect(ended, ended.out + ended.err).toMatchObject({ code: 0 });
     expect(killed).toBeGreaterThan(4);
-    expect(scene.told(pull)).toContain('Applied');
+    expect(scene.applyComment(pull)).toContain('Applied');
     await expectApplied(scene, carried, { method: 'review', by: 'alice', digest, pullRequest: 11 });
     await expectUsedUp(scene);
   });

@@ -62,7 +62,7 @@ async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<E
   let count = 0;
   let kill = () => {};
   const dead = Promise.withResolvers<void>();
-  scene.wire.guardBy(async (request, pass) => {
+  scene.wire.setHandler(async (request, pass) => {
     if (!isWrite(request)) return pass();
     count += 1;
     if (count !== at) return pass();
@@ -72,12 +72,12 @@ async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<E
     return undefined;
   });
   const args = ['apply', 'approved.json', ...scene.approved];
-  const ended = trueupProcess(args, { cwd: copy.directory, env: scene.env }, async ({ signals }) => {
-    kill = () => signals('SIGKILL');
+  const ended = trueupProcess(args, { cwd: copy.directory, env: scene.env }, async ({ sendSignal }) => {
+    kill = () => sendSignal('SIGKILL');
   });
   const exited = await ended;
   dead.resolve();
-  scene.wire.guardBy(undefined);
+  scene.wire.setHandler(undefined);
   return exited;
 }
 

@@ -10,9 +10,9 @@ import {
   aboutToMove,
   expectCompleted,
   ledgers,
-  marks,
+  movedDocuments,
   owners,
-  quiet,
+  jobEnv,
   twoStacks,
   unlock,
 } from '../support/cli/moving-resources.ts';
@@ -42,7 +42,7 @@ describe('Resources that move between stacks', () => {
       const run = ({ payments, job }: Awaited<ReturnType<typeof begin>>, env: Record<string, string>) =>
         trueupProcess(job, {
           cwd: payments.directory,
-          env: { ...quiet, NODE_OPTIONS: `--import ${killer}`, ...env },
+          env: { ...jobEnv, NODE_OPTIONS: `--import ${killer}`, ...env },
         });
       const log = join(temporaryFolder(), 'writes.txt');
       const calm = await begin();
@@ -65,7 +65,7 @@ describe('Resources that move between stacks', () => {
         await unlock(scene);
         // The former stack does not write resources that it may no longer own.
         const before = scene.bench.wire.writes().length;
-        await scene.billing.declare(...marks);
+        await scene.billing.declare(...movedDocuments);
         await scene.billing.run(['apply', '--yes'], 0);
         expect(scene.bench.wire.writes().length, boundary).toBe(before);
         await expectCompleted(scene);
@@ -95,7 +95,7 @@ describe('Resources that move between stacks', () => {
         { 'trueup-stack': 'billing' },
       ]);
       await billing.run(['ledger', 'move', '--to', JSON.stringify(ledgers[to]), '--write', '--yes'], 0);
-      await payments.insist();
+      await payments.applyAcknowledged();
       expect(await bench.tagsOf('app')).toMatchObject({ 'trueup-stack': 'payments' });
       await billing.declare(role('web'));
       for (const stack of [billing, payments]) await stack.run(['plan', '--exit-code'], 0);

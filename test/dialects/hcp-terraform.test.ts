@@ -118,7 +118,7 @@ describe('a stack through hcp-terraform', () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(manifests);
     await stack.make(workspace('app', { engineVersion: '1.9.8', vcsRepo: null }) + workspace('reader', {}));
-    expect(service.strangers).toEqual([]);
+    expect(service.unknownMembers).toEqual([]);
     const sent = service.requests.map(({ method, path, headers, text }) =>
       JSON.stringify([method, path, headers, text]),
     );

@@ -65,7 +65,7 @@ describe('a job of GitHub Actions', () => {
       new Set([`GET /jobs/7/idtoken?api-version=2.0&audience=${encodeURIComponent(audience)}`]),
     );
     // A JWT is valid for minutes only, so each login has its own.
-    expect(new Set(issuer.given).size).toBe(3);
+    expect(new Set(issuer.issued).size).toBe(3);
   });
 
   it('sends its request token only to the provider, and prints neither that nor the JWT in a trace', async () => {
@@ -73,7 +73,7 @@ describe('a job of GitHub Actions', () => {
     const { service, stack } = await github(issuer);
     const { out, err } = await stack.run('plan --exit-code --trace', 2);
     expect(err).toContain('/jobs/7/idtoken');
-    const secrets = [requestToken(issuer), ...issuer.given];
+    const secrets = [requestToken(issuer), ...issuer.issued];
     expect(secrets).toHaveLength(2);
     for (const secret of secrets) expect(out + err).not.toContain(secret);
     expect(JSON.stringify(service.requests)).not.toContain(requestToken(issuer));
@@ -85,7 +85,7 @@ describe('a job of GitHub Actions', () => {
     const { service, stack } = await github(issuer);
     const { out, err } = await stack.run('plan', 1);
     expect(flat(out)).toContain('sub claim does not match bound subject');
-    expect(out + err).not.toContain(issuer.given[0]);
+    expect(out + err).not.toContain(issuer.issued[0]);
     expect(service.asked()).toEqual([`POST auth/${login.mount}/login`]);
   });
 

@@ -207,7 +207,7 @@ it('4: a setting of vault without a manifest field is repeated, and never sent t
   const openbao = await openMount('openbao');
   await openbao.stack.make(configOf({}));
   await openbao.stack.make(configOf({ clusterHost: 'https://other:6443' }));
-  expect(openbao.service.strangers).toEqual([]);
+  expect(openbao.service.unknownMembers).toEqual([]);
 });
 
 describe.each(['vault', 'openbao'] as const)(

@@ -84,7 +84,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('a stack through %s', (d
   it('sends no names of another dialect, and nothing that the service would drop silently', async () => {
     const { service, stack } = await openMount(dialect, { env });
     const shown = await stack.make(manifests);
-    expect(service.strangers).toEqual([]);
+    expect(service.unknownMembers).toEqual([]);
     const sent = service.requests.map((request) => JSON.stringify(request));
     expect(sent.filter((request) => foreign[dialect].test(request))).toEqual([]);
     expect(shown).toContain(`"${host}": "https://k8s.internal:6443"`);

@@ -11,7 +11,7 @@ describe('a stack in neutral', () => {
     const { service, stack } = await openOrganization('neutral');
     const shown = await stack.make(workspace('app', app));
     expect(shown).toContain('"engine-version": "~> 1.9.0"');
-    expect(service.strangers).toEqual([]);
+    expect(service.unknownMembers).toEqual([]);
     const sent = JSON.stringify(service.requests);
     expect(sent).not.toMatch(/terraform|github|vault|kubernetes/i);
   });

@@ -29,7 +29,7 @@ const others: [string, () => OtherMethod][] = [
 
 /** A mount whose type no request shows. */
 function openWithUnknownType(other?: OtherMethod, options: Omit<MountOptions, 'habits'> = {}) {
-  const habits = { tellsType: 'nobody' as const, ...(other === undefined ? {} : { other }) };
+  const habits = { showsTypeTo: 'nobody' as const, ...(other === undefined ? {} : { other }) };
   return openMount('openbao', { ...options, habits });
 }
 
@@ -42,7 +42,7 @@ describe.each(others)('a mount of type %s', (type, other) => {
   it.each(['vault', 'openbao'] as const)(
     'is recognized by its type in %s, and nothing else is read',
     async (dialect) => {
-      const habits = { other: other(), tellsType: 'administrators' as const };
+      const habits = { other: other(), showsTypeTo: 'administrators' as const };
       const { service, stack } = await openMount(dialect, { habits, ...exclusive });
       await stack.declare(role() + config);
       const { out } = await stack.run('plan', 1);
@@ -99,9 +99,9 @@ describe.each(others)('a mount of type %s', (type, other) => {
   it.each([
     ['known', 'everyone'],
     ['unknown', 'nobody'],
-  ] as const)('exports nothing when its type is %s', async (_, tellsType) => {
+  ] as const)('exports nothing when its type is %s', async (_, showsTypeTo) => {
     const { stack } = await openMount('openbao', {
-      habits: { other: other(), tellsType },
+      habits: { other: other(), showsTypeTo },
       target: { owns: ['*'] },
     });
     await stack.declare('');
@@ -113,7 +113,7 @@ describe.each(others)('a mount of type %s', (type, other) => {
 
 describe('a mount for cluster authentication', () => {
   it('is recognized by one request for its type, and read as usual', async () => {
-    const { service, stack } = await openMount('openbao', { habits: { tellsType: 'administrators' } });
+    const { service, stack } = await openMount('openbao', { habits: { showsTypeTo: 'administrators' } });
     await stack.make(role() + config);
     service.clear();
     await stack.run('plan --exit-code');
@@ -178,7 +178,7 @@ describe('a mount for cluster authentication', () => {
 });
 
 it('a role of another method that appears between plan and write is not overwritten', async () => {
-  const { service, stack } = await openMount('openbao', { habits: { tellsType: 'administrators' } });
+  const { service, stack } = await openMount('openbao', { habits: { showsTypeTo: 'administrators' } });
   await stack.make(role());
   await stack.declare(manifest('ClusterAuthRole', 'payments-api', { ...spec, tokenTtl: '1h' }));
   let reads = 0;

@@ -45,7 +45,7 @@ for (const [storeName, storeOf, isAvailable] of archiveStores) {
       for (const [killed, { page, later }] of points.entries()) {
         const before = service.requests.length;
         const toKill = [start(), ...(killed % 4 === 3 ? [start()] : [])];
-        service.instead = (_request, count) => {
+        service.override = (_request, count) => {
           if (count === before + page)
             setTimeout(() => {
               for (const each of toKill) each.kill('SIGKILL');
@@ -54,7 +54,7 @@ for (const [storeName, storeOf, isAvailable] of archiveStores) {
         };
         for (const { ended } of toKill) expect((await ended).signal).toBe('SIGKILL');
       }
-      service.instead = () => undefined;
+      service.override = () => undefined;
       service.events.push(...servedEvents(1, all + 1));
       for (const { code, err } of await Promise.all([start(), start()].map(({ ended }) => ended)))
         expect([code, err]).toEqual([0, '']);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { holderOf } from '../support/ledger/other-holder.ts';
+import { startGuardHolder } from '../support/ledger/other-holder.ts';
 import { withExclusiveFile } from '../../src/ledger/exclusive-file.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
@@ -55,7 +55,7 @@ describe('work under an exclusive lock', () => {
 
   it('waits for another process that holds the lock, even if that is suspended', async () => {
     const guard = guardFile();
-    const holder = await holderOf(guard);
+    const holder = await startGuardHolder(guard);
     holder.pause();
     longAgo(guard);
     const seen: string[] = [];
@@ -69,7 +69,7 @@ describe('work under an exclusive lock', () => {
 
   it('runs one at a time of several that wait, for any clock of the file server', async () => {
     const guard = guardFile();
-    const holder = await holderOf(guard);
+    const holder = await startGuardHolder(guard);
     longAgo(guard);
     let inside = 0;
     const most: number[] = [];
@@ -88,7 +88,7 @@ describe('work under an exclusive lock', () => {
 
   it('continues at once when the process with the lock is killed', async () => {
     const guard = guardFile();
-    const holder = await holderOf(guard);
+    const holder = await startGuardHolder(guard);
     await holder.kill();
     expect(existsSync(guard)).toBe(true);
     expect(await withExclusiveFile(guard, async () => 'inside', [])).toBe('inside');
@@ -96,7 +96,7 @@ describe('work under an exclusive lock', () => {
 
   it('is given up with a message when the lock is never released', async () => {
     const guard = guardFile();
-    const holder = await holderOf(guard);
+    const holder = await startGuardHolder(guard);
     await expect(withExclusiveFile(guard, async () => {}, [1, 1])).rejects.toThrow(
       `another process has kept "${guard}" locked: it is suspended, or the file system does not support locks`,
     );

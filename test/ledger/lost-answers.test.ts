@@ -10,7 +10,7 @@ import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres-ledger.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
 import { makeRemote } from '../support/ledger/git-remote.ts';
-import { ledger, lock, namesIn } from '../support/ledger/kept-things.ts';
+import { ledger, lock, namesIn } from '../support/ledger/ledger-samples.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { postgresLedger } from '../../src/ledger/postgres-ledger.ts';
 import type { StackStore } from '../../src/model/ledger.ts';
-import { entry, ledger, lock } from '../support/ledger/kept-things.ts';
+import { entry, ledger, lock } from '../support/ledger/ledger-samples.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();

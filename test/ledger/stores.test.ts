@@ -7,7 +7,7 @@ import { localLedger } from '../../src/ledger/local-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres-ledger.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
 import { makeRemote } from '../support/ledger/git-remote.ts';
-import { addressOf, entry, ledger, lock, namesIn } from '../support/ledger/kept-things.ts';
+import { addressOf, entry, ledger, lock, namesIn } from '../support/ledger/ledger-samples.ts';
 import {
   findPostgres,
   type PostgresServer,

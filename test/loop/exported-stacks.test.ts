@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { projectTagKey } from '../../src/api/workspaces/tag-bindings.ts';
 import { ownershipTagKey } from '../../src/model/resource.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
-import type { Ran } from '../support/captured-host.ts';
+import type { CommandResult } from '../support/captured-host.ts';
 import { stackIn } from '../support/rig/stack-folder.ts';
 import { makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
 import type { HandAction } from '../support/simulation/random-actions.ts';
@@ -117,7 +117,7 @@ async function takeOver({ habit, made, drift: actions, taker, group }: Case): Pr
   }
 }
 
-async function expectAdoptions(planned: Ran, exported: Ran): Promise<void> {
+async function expectAdoptions(planned: CommandResult, exported: CommandResult): Promise<void> {
   const plan: PlanJson = JSON.parse(planned.out);
   expect(errorsIn(plan), shown(exported)).toEqual([]);
   const isWarnedOf = (address: string) => exported.err.includes(`warning: ${address}:`);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, read, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const parentManifest = (name: string, spec = '{}') =>
   `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
-const messagesFor = async (manifest: string) => told((await readOne(manifest)).diagnostics);
+const messagesFor = async (manifest: string) => formatDiagnostics((await readOne(manifest)).diagnostics);
 
 describe('a resource that is declared twice', () => {
   it('is reported with both places, across files', async () => {
@@ -12,7 +12,7 @@ describe('a resource that is declared twice', () => {
       'manifests/a.yaml': parentManifest('one'),
       'manifests/b.yaml': `${parentManifest('two')}---\n${parentManifest('one')}`,
     });
-    expect(told(diagnostics)).toEqual([
+    expect(formatDiagnostics(diagnostics)).toEqual([
       'manifests/b.yaml:8:19+3 duplicate: Parent "one" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
   });

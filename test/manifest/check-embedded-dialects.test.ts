@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readOne, told } from '../support/manifest/manifest-folder.ts';
+import { readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const parentManifest =
   'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
@@ -13,7 +13,7 @@ spec:
   targets:
 ${targets.map((target) => `    - { ${target} }\n`).join('')}`;
   const { diagnostics } = await readOne(parentManifest, stack);
-  return told(diagnostics);
+  return formatDiagnostics(diagnostics);
 }
 
 const organization = 'name: one, service: workspaces, url: embedded, organization: acme';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const parentManifest = (metadata: string, spec = 'spec: {}\n') =>
   `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { ${metadata} }\n${spec}`;
 const role = (name: string) =>
   `apiVersion: trueup.dev/v1\nkind: Role\nmetadata: { name: ${name} }\nspec: { holders: [a] }\n`;
 const messagesFor = async (manifest: string, stack = plainStack) =>
-  told((await readOne(manifest, stack)).diagnostics);
+  formatDiagnostics((await readOne(manifest, stack)).diagnostics);
 
 describe('the rules of a kind', () => {
   it('report the field that breaks them, with the second place', async () => {

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
-import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 import { sampleDialects, sampleKinds } from '../support/manifest/sample-kinds.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
@@ -30,7 +30,7 @@ describe('the source of a secret', () => {
       settings('{ env: CI_TOKEN }'),
       stack('{ env: [AUTH_*, KEY] }'),
     );
-    expect(told(diagnostics)).toEqual([
+    expect(formatDiagnostics(diagnostics)).toEqual([
       'manifests/a.yaml:6:19+8 source-not-admitted: "spec.secrets" of the stack does not admit the environment variable "CI_TOKEN" as the source of a secret | allowed "AUTH_*" or "KEY" | fix: use one that is admitted, or add it to "spec.secrets.env" in the stack\'s file',
     ]);
     expect(diagnostics).toMatchObject([{ class: 'invalid', severity: 'error' }]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOne, told } from '../support/manifest/manifest-folder.ts';
+import { readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const parentManifest =
   'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
@@ -15,7 +15,7 @@ ${targets.map((target) => `    - { ${target} }\n`).join('')}`;
 /** The diagnostics of a stack with these targets, without the name of its file. */
 async function messagesFor(targets: readonly string[], manifest = parentManifest): Promise<string[]> {
   const { diagnostics } = await readOne(manifest, stack(...targets));
-  return told(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
+  return formatDiagnostics(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
 }
 
 const organization = (name: string, about: string) =>

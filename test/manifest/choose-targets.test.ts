@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const twoOrganizations = plainStack.replace(
   '    - { name: prod',
@@ -10,7 +10,10 @@ const parentManifest = (metadata: string) =>
 
 async function choose(metadata: string, stack = twoOrganizations) {
   const { resources, diagnostics } = await readOne(parentManifest(metadata), stack);
-  return { targets: resources.map(({ address }) => address.target), messages: told(diagnostics) };
+  return {
+    targets: resources.map(({ address }) => address.target),
+    messages: formatDiagnostics(diagnostics),
+  };
 }
 
 describe('the target of a manifest', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const parentManifest = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
 const read = (ledger: string) => readOne(parentManifest, `${plainStack}  ledger: ${ledger}\n`);
@@ -43,7 +43,7 @@ describe('the place of the ledger in a stack', () => {
     ['{ postgres: {} }', ['9:', 'missing-field', 'spec.ledger.postgres.url']],
     ['{ postgres: { url: {} } }', ['9:', 'spec.ledger.postgres.url']],
   ])('is reported if it is %s', async (text, parts) => {
-    const messages = told((await read(text)).diagnostics).join('\n');
+    const messages = formatDiagnostics((await read(text)).diagnostics).join('\n');
     for (const part of parts) expect(messages).toContain(part);
   });
 

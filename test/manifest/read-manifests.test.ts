@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { dialects } from '../../src/api/dialects.ts';
 import { kinds } from '../../src/kinds/index.ts';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
-import { plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, read, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 import { sampleDialects, sampleKinds } from '../support/manifest/sample-kinds.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
@@ -37,7 +37,7 @@ describe('a directory of manifests', () => {
       { from: 'manifests' },
     );
     expect(manifests.stack?.file).toBe('../trueup.yaml');
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'c.yaml:1:4+1 yaml-syntax: a "[" or "{" is not closed | fix: close it',
     ]);
   });
@@ -112,7 +112,7 @@ describe('standard input', () => {
       stdin: `${parentManifest('two')}---\n${parentManifest('two')}`,
     });
     expect(manifests).toMatchObject({ files: 1, documents: 2, complete: false });
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       '-:8:19+3 duplicate: Parent "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
     ]);
   });
@@ -138,7 +138,7 @@ describe('standard input', () => {
     };
     expect(names(await read(files, { stdin: parentManifest('two') }))).toEqual(['one', 'two']);
     const without = await read(files);
-    expect(told(without.diagnostics)).toEqual([
+    expect(formatDiagnostics(without.diagnostics)).toEqual([
       'no-input: manifests are expected on standard input, and there is none',
     ]);
     expect(without.complete).toBe(false);
@@ -156,7 +156,7 @@ describe('standard input', () => {
         await read(listed, { stdin }),
         await read(listed, { path: '-', stdin }),
       ]) {
-        expect(told(manifests.diagnostics), stdin).toEqual(empty);
+        expect(formatDiagnostics(manifests.diagnostics), stdin).toEqual(empty);
         expect(manifests.diagnostics).toMatchObject([{ severity: 'error', class: 'invalid' }]);
         expect(manifests.complete).toBe(false);
       }
@@ -165,7 +165,7 @@ describe('standard input', () => {
 
   it('with a Stack but no manifest is an error, unless the stack has no manifests', async () => {
     const bring = (items: string) => read({}, { path: '-', stdin: plainStack.replace('[manifests]', items) });
-    expect(told((await bring('["-"]')).diagnostics)).toEqual([
+    expect(formatDiagnostics((await bring('["-"]')).diagnostics)).toEqual([
       'no-document: standard input holds a Stack and no manifest | fix: pipe manifests into it; a stack without manifests has "manifests: []"',
     ]);
     expect(await bring('[]')).toMatchObject({ diagnostics: [], resources: [], complete: true });
@@ -199,7 +199,7 @@ describe('an incomplete read is reported', () => {
     });
     expect(names(manifests)).toEqual(['one']);
     expect(manifests.complete).toBe(false);
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'manifests/a.yaml:1:2+1 yaml-syntax: a colon needs a space behind it | fix: write "field: value"',
     ]);
   });
@@ -209,7 +209,7 @@ describe('an incomplete read is reported', () => {
       'trueup.yaml': plainStack.replace('[manifests]', '[empty, "more/*.yaml", one.yaml]'),
       'empty/notes.txt': '',
     });
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'trueup.yaml:5:15+5 no-manifests: the directory "empty" holds no manifest | fix: correct the patterns, or write { pattern: "empty", optional: true } if it may match nothing',
       'trueup.yaml:5:22+13 no-manifests: no file matches "more/*.yaml" | fix: correct the patterns, or write { pattern: "more/*.yaml", optional: true } if it may match nothing',
       'trueup.yaml:5:37+8 no-file: "one.yaml" does not exist | fix: correct the patterns, or write { pattern: "one.yaml", optional: true } if it may match nothing',
@@ -227,14 +227,14 @@ describe('an incomplete read is reported', () => {
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "!manifests/**"]'),
       'manifests/a.yaml': parentManifest('one'),
     });
-    expect(told(excluded.diagnostics)).toEqual([
+    expect(formatDiagnostics(excluded.diagnostics)).toEqual([
       'trueup.yaml:5:15+9 no-manifests: the exclusions remove all files of "manifests" | fix: correct the patterns, or write { pattern: "manifests", optional: true } if it may match nothing',
     ]);
     const onlyExclusions = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '["!manifests/**"]'),
       'manifests/a.yaml': parentManifest('one'),
     });
-    expect(told(onlyExclusions.diagnostics)).toEqual([
+    expect(formatDiagnostics(onlyExclusions.diagnostics)).toEqual([
       'trueup.yaml:5:14+17 no-manifests: "spec.manifests" has only exclusions, and no pattern for manifests | fix: add a pattern; a stack without manifests has "manifests: []"',
     ]);
     for (const { complete, diagnostics } of [excluded, onlyExclusions]) {
@@ -246,7 +246,7 @@ describe('an incomplete read is reported', () => {
   it('when a pattern matches only the stack file, unless that contains manifests, too', async () => {
     const stack = plainStack.replace('[manifests]', '["*.yaml"]');
     const alone = await read({ 'trueup.yaml': stack, 'a.yml': parentManifest('one') });
-    expect(told(alone.diagnostics)).toEqual([
+    expect(formatDiagnostics(alone.diagnostics)).toEqual([
       'trueup.yaml:5:15+8 no-manifests: "*.yaml" matches only the stack file, which holds no manifest | fix: correct the patterns, or write { pattern: "*.yaml", optional: true } if it may match nothing',
     ]);
     expect(alone.complete).toBe(false);
@@ -257,7 +257,7 @@ describe('an incomplete read is reported', () => {
   it('when a file has no document, because it is empty or a comment', async () => {
     for (const text of ['', ' \n', '# nothing here any more\n', '---\n', '---\n# a\n---\n...\n', '~\n']) {
       const empty = await readOne(text);
-      expect(told(empty.diagnostics), text).toEqual([
+      expect(formatDiagnostics(empty.diagnostics), text).toEqual([
         'empty-file: "manifests/a.yaml" holds no document | fix: write manifests into it, or delete it',
       ]);
       expect(empty, text).toMatchObject({ documents: 0, complete: false });
@@ -273,7 +273,7 @@ describe('an incomplete read is reported', () => {
     });
     await symlink(join(folder, 'nowhere'), join(folder, 'manifests/a.yaml'));
     const manifests = await readManifests({ cwd: folder, kinds: sampleKinds, dialects: sampleDialects });
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'unreadable-file: "manifests/a.yaml" cannot be read: ENOENT | fix: check that it exists and may be read',
       'manifests/b.yaml:1:4+1 not-utf-8: "manifests/b.yaml" is not UTF-8 text | fix: save it as UTF-8',
     ]);
@@ -323,7 +323,7 @@ describe('the stack', () => {
 
   it('has to contain a document of kind Stack', async () => {
     const manifests = await read({ 'a.yaml': parentManifest('one') }, { path: 'a.yaml' });
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'a.yaml:1:1+1 no-stack: "a.yaml" holds no document of kind "Stack" | allowed a document with "apiVersion: trueup.dev/v1", "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets" | fix: add one, or give the path of the stack',
     ]);
   });
@@ -333,14 +333,14 @@ describe('the stack', () => {
       'trueup.yaml': plainStack.replace('[manifests]', '["**/*.yaml"]'),
       'other/trueup.yaml': plainStack,
     });
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'other/trueup.yaml:2:7+5 second-stack: the manifests of a stack include another Stack | fix: exclude this file from "spec.manifests", with a pattern such as "!other/**" | the stack that is read trueup.yaml:2:7',
     ]);
   });
 
   it('is reported like any other file if it is not YAML', async () => {
     const manifests = await read({ 'trueup.yaml': 'kind: Stack\n\tspec: 1\n' });
-    expect(told(manifests.diagnostics)).toEqual([
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([
       'trueup.yaml:2:1+1 yaml-syntax: a tab indents this line | fix: indent with spaces',
     ]);
   });
@@ -384,7 +384,7 @@ spec:
   tokenPolicies: [payments-read]
   tokenTtl: 1h
 `);
-    expect(told(manifests.diagnostics)).toEqual([]);
+    expect(formatDiagnostics(manifests.diagnostics)).toEqual([]);
     expect(
       manifests.resources.map(({ address }) => `${address.kind}/${address.target}/${address.name}`),
     ).toEqual([
@@ -401,7 +401,9 @@ spec:
     const { diagnostics } = await readReal(
       'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: a }\nspec:\n  execution-mode: remote\n---\napiVersion: trueup.dev/v1\nkind: ClusterAuthRole\nmetadata: { name: payments-a }\nspec:\n  boundServiceAccountNames: [a]\n  boundServiceAccountNamespaces: [a]\n  token_ttl: 1h\n',
     );
-    expect(told(diagnostics).map((line) => line.replace(/ \| allowed .* \| fix/, ' | fix'))).toEqual([
+    expect(
+      formatDiagnostics(diagnostics).map((line) => line.replace(/ \| allowed .* \| fix/, ' | fix')),
+    ).toEqual([
       'manifests/a.yaml:5:3+14 unknown-field: there is no field "execution-mode" in "spec" | fix: write "executionMode": fields have the API\'s names in camelCase',
       'manifests/a.yaml:13:3+9 unknown-field: there is no field "token_ttl" in "spec" | fix: write "tokenTtl": fields have the API\'s names in camelCase',
     ]);

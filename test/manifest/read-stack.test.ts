@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const parentManifest = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
 const read = (stack: string, manifest = parentManifest) => readOne(manifest, stack);
@@ -7,7 +7,7 @@ const read = (stack: string, manifest = parentManifest) => readOne(manifest, sta
 /** The diagnostics of a stack, without the name of its file. */
 async function messagesFor(stack: string): Promise<string[]> {
   const { diagnostics } = await read(stack);
-  return told(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
+  return formatDiagnostics(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
 }
 
 /** A stack with this as its first target. */
@@ -294,7 +294,7 @@ describe('a target with mistakes', () => {
     const { diagnostics } = await read(
       target(`${acme}, url: "${url}", organization: x, dialect: hosted, token: { env: T }`),
     );
-    expect(told(diagnostics)).toEqual([
+    expect(formatDiagnostics(diagnostics)).toEqual([
       `trueup.yaml:7:47+${url.length + 2} url: "spec.targets[0].url" ${message} | fix: ${fix}`,
     ]);
     expect(JSON.stringify(diagnostics)).not.toContain('planted');
@@ -339,7 +339,7 @@ describe('a target with mistakes', () => {
     ],
   ])('is reported without its secret: %s', async (field, message) => {
     const { diagnostics } = await read(target(`${acme}, url: embedded, organization: acme, ${field}`));
-    expect(told(diagnostics)).toEqual([`trueup.yaml:${message}`]);
+    expect(formatDiagnostics(diagnostics)).toEqual([`trueup.yaml:${message}`]);
     expect(JSON.stringify(diagnostics)).not.toContain('planted');
   });
 

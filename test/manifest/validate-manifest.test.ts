@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, formatDiagnostics } from '../support/manifest/manifest-folder.ts';
 
 const head = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\n';
 
 /** The diagnostics of one manifest, without the name of its file. */
 async function messagesFor(manifest: string): Promise<string[]> {
   const { diagnostics } = await readOne(manifest);
-  return told(diagnostics).map((line) => line.replaceAll('manifests/a.yaml:', ''));
+  return formatDiagnostics(diagnostics).map((line) => line.replaceAll('manifests/a.yaml:', ''));
 }
 
 const spec = (text: string) => messagesFor(`${head}spec:\n${text}`);
@@ -332,7 +332,7 @@ describe('a secret in a manifest', () => {
     ['authKey: "planted', '6:12+1 yaml-syntax: a quote is opened and never closed | fix: close it'],
   ])('is refused and never shown: %s', async (line, message) => {
     const { diagnostics } = await settings(line);
-    expect(told(diagnostics)).toEqual([`manifests/a.yaml:${message}`]);
+    expect(formatDiagnostics(diagnostics)).toEqual([`manifests/a.yaml:${message}`]);
     expect(JSON.stringify(diagnostics)).not.toContain('planted');
   });
 });
@@ -362,7 +362,7 @@ describe('a mistake in the defaults of the stack', () => {
       manifests,
       withDefaults('{ runMode: remot, runMod: x, workers: null }'),
     );
-    expect(told(diagnostics)).toEqual([
+    expect(formatDiagnostics(diagnostics)).toEqual([
       'trueup.yaml:10:24+5 not-allowed: "spec.defaults.Parent.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
       'trueup.yaml:10:31+6 unknown-field: there is no field "runMod" in "spec.defaults.Parent" | fix: did you mean "runMode"?',
     ]);
@@ -370,7 +370,7 @@ describe('a mistake in the defaults of the stack', () => {
 
   it('is reported with its origin if only a manifest shows it', async () => {
     const { diagnostics } = await readOne(`${head}spec: {}\n`, withDefaults('{ repo: { branch: main } }'));
-    expect(told(diagnostics)).toEqual([
+    expect(formatDiagnostics(diagnostics)).toEqual([
       'trueup.yaml:10:15+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | applies to this manifest manifests/a.yaml:3:19',
     ]);
   });

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';
 import { at, desired, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
-import { type Crowd, crowd, fired, guardsOf } from '../support/sample-kinds/watched-resources.ts';
+import {
+  type ParentCounts,
+  manyParents,
+  firedGuards,
+  guardsOf,
+} from '../support/sample-kinds/watched-resources.ts';
 
 const content = { colour: 'red', timeout: 0, readers: [] };
 
@@ -10,7 +15,7 @@ const recordsOf = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [`Role/acme/${name}`, record({ content })]));
 
 describe('a plan that changes much', () => {
-  it.each<[string, Crowd, string[]]>([
+  it.each<[string, ParentCounts, string[]]>([
     ['passes with three deletes', { kept: 5, deleted: 3 }, []],
     ['is stopped at four deletes', { kept: 5, deleted: 4 }, ['deletes blocks 4 of 9 (3)']],
     ['counts releases as deletes', { kept: 5, deleted: 2, released: 2 }, ['deletes blocks 4 of 9 (3)']],
@@ -70,11 +75,11 @@ describe('a plan that changes much', () => {
       ['update-percent blocks 1 of 20 (4.9)'],
     ],
   ])('%s', (_, of, expected) => {
-    expect(fired(crowd(of))).toEqual(expected);
+    expect(firedGuards(manyParents(of))).toEqual(expected);
   });
 
   it('gets a message with the numbers, and the addresses of what is counted', () => {
-    const [guard] = guardsOf(crowd({ kept: 26, deleted: 3 }));
+    const [guard] = guardsOf(manyParents({ kept: 26, deleted: 3 }));
     expect(guard).toMatchObject({
       kind: 'Parent',
       target: 'acme',
@@ -111,7 +116,7 @@ describe('a plan that changes much', () => {
 
   /** Parents of several targets, kept and deleted in each. */
   function spread(kept: number, deleted: number, targets: readonly string[]): World {
-    const each = targets.map((target) => crowd({ kept, deleted, target }));
+    const each = targets.map((target) => manyParents({ kept, deleted, target }));
     return {
       desired: each.flatMap((one) => one.desired ?? []),
       live: each.flatMap((one) => one.live ?? []),
@@ -131,7 +136,7 @@ describe('a plan that changes much', () => {
   });
 
   it('passes with few deletes in the whole plan, and checks percentages for each target', () => {
-    expect(fired(spread(8, 1, ['acme', 'other', 'third']))).toEqual([]);
+    expect(firedGuards(spread(8, 1, ['acme', 'other', 'third']))).toEqual([]);
   });
 
   it('is not stopped for all targets together if each of them is stopped', () => {
@@ -155,7 +160,7 @@ describe('a plan that changes much', () => {
   });
 
   it('is stopped by few deletes of each of several kinds in a target', () => {
-    const parents = crowd({ kept: 5, deleted: 2 });
+    const parents = manyParents({ kept: 5, deleted: 2 });
     const roles = ['a', 'b'].map((name) => at('Role', name));
     const world: World = {
       ...parents,
@@ -177,7 +182,7 @@ describe('a plan that changes much', () => {
   });
 
   it('is counted for each kind, and withdrawn children count as deletes', () => {
-    const parents = crowd({ kept: 4 });
+    const parents = manyParents({ kept: 4 });
     const children = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Child', name));
     const tagged = record({ fields: { tags: ['prod'] } });
     const world: World = {
@@ -195,7 +200,7 @@ describe('a plan that changes much', () => {
   });
 
   it('does not count children that go with their parent', () => {
-    const parents = crowd({ kept: 1, deleted: 1 });
+    const parents = manyParents({ kept: 1, deleted: 1 });
     const children = [at('Child', 'kept-0'), at('Child', 'deleted-0')];
     const world: World = {
       ...parents,
@@ -219,7 +224,9 @@ describe('a plan that changes much', () => {
     const count = fc.nat({ max: 30 });
     fc.assert(
       fc.property(count, count, limit, (kept, deleted, maxDeletePercent) => {
-        const ids = guardsOf(crowd({ kept, deleted, guards: { maxDeletePercent } })).map(({ id }) => id);
+        const ids = guardsOf(manyParents({ kept, deleted, guards: { maxDeletePercent } })).map(
+          ({ id }) => id,
+        );
         const total = kept + deleted;
         const isAbove = total >= 10 && deleted / total > maxDeletePercent / 100 + 1e-9;
         expect(ids.includes('delete-percent')).toBe(isAbove);

@@ -1,7 +1,7 @@
 /** Names that refer to another resource, which has no record in the ledger. */
 import { describe, expect, it } from 'vitest';
 import { at, desired, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
-import { fired } from '../support/sample-kinds/watched-resources.ts';
+import { firedGuards } from '../support/sample-kinds/watched-resources.ts';
 
 const app = at('Parent', 'app');
 const other = at('Parent', 'other');
@@ -17,10 +17,10 @@ describe('A resource whose name is recorded for another resource', () => {
   };
 
   it('is not recorded silently, although no field differs', () => {
-    expect(fired(world)).toEqual(['reference-changed blocks 1']);
+    expect(firedGuards(world)).toEqual(['reference-changed blocks 1']);
   });
 
   it('needs no guard if an interrupted apply began to create it under a name that a rename freed', () => {
-    expect(fired({ ...world, begunCreations: [app] })).toEqual([]);
+    expect(firedGuards({ ...world, begunCreations: [app] })).toEqual([]);
   });
 });

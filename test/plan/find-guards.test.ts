@@ -15,8 +15,8 @@ import {
 } from '../support/sample-kinds/sample-plan.ts';
 import {
   closes,
-  crowd,
-  fired,
+  manyParents,
+  firedGuards,
   guardsOf,
   opens,
   watchedRole,
@@ -81,11 +81,11 @@ describe('guards about ownership', () => {
       [],
     ],
   ])('%s', (_, world, expected) => {
-    expect(fired(world)).toEqual(expected);
+    expect(firedGuards(world)).toEqual(expected);
   });
 
   function withKept() {
-    const { desired: declared = [], live: found = [], records = {} } = crowd({ kept: 2 });
+    const { desired: declared = [], live: found = [], records = {} } = manyParents({ kept: 2 });
     return { desired: declared, live: found, records };
   }
 });
@@ -105,7 +105,7 @@ describe('a delete and a create of similar resources', () => {
 
   it('are blocked, with the line that makes them a rename', () => {
     const world = { desired: declaredNew({ owner: 'ann' }), live: liveOld({ owner: 'ann' }), records: ours };
-    expect(fired(world)).toEqual(['rename blocks 1']);
+    expect(firedGuards(world)).toEqual(['rename blocks 1']);
     const [guard] = guardsOf(world);
     expect(guard?.concerns).toEqual([
       {
@@ -120,7 +120,7 @@ describe('a delete and a create of similar resources', () => {
   it('are blocked, too, if the old one was adopted and would be released', () => {
     const records = { ...ours, 'Parent/acme/old': record({ id: 'id-old', origin: 'adopted' }) };
     const world = { desired: declaredNew({ owner: 'ann' }), live: liveOld({ owner: 'ann' }), records };
-    expect(fired(world)).toEqual(['rename blocks 1']);
+    expect(firedGuards(world)).toEqual(['rename blocks 1']);
   });
 
   it.each<[string, World]>([
@@ -140,7 +140,7 @@ describe('a delete and a create of similar resources', () => {
       },
     ],
   ])('%s', (_, world) => {
-    expect(fired({ records: ours, ...world })).toEqual([]);
+    expect(firedGuards({ records: ours, ...world })).toEqual([]);
   });
 
   it('are paired with the most similar one, each once while possible', () => {
@@ -289,7 +289,7 @@ describe('wider access', () => {
       ['global-sharing blocks 1'],
     ],
   ])('%s', (_, world, expected) => {
-    expect(fired(world)).toEqual(expected);
+    expect(firedGuards(world)).toEqual(expected);
   });
 
   it('is reported with each change, gains and losses, and in the guard only gains', () => {
@@ -355,7 +355,7 @@ describe('wider access', () => {
 
 describe('the guard settings of a stack', () => {
   const widened = { desired: [desired(at('Role', 'job'), { readers: ['a'] })] };
-  const zero = crowd({ deleted: 1 });
+  const zero = manyParents({ deleted: 1 });
 
   it.each<[string, World, Guards, string[]]>([
     ['raise a warning', widened, { raise: ['new-role'] }, ['new-role blocks 1']],
@@ -363,7 +363,7 @@ describe('the guard settings of a stack', () => {
     ['allow what would block', zero, { allow: ['zero'] }, ['zero warns 1 of 1 (0)']],
     ['allow only what they name', zero, { allow: ['deletes'] }, ['zero blocks 1 of 1 (0)']],
   ])('%s', (_, world, guards, expected) => {
-    expect(fired({ ...world, stack: { guards } })).toEqual(expected);
+    expect(firedGuards({ ...world, stack: { guards } })).toEqual(expected);
   });
 
   it('change neither the changes nor the digest', () => {
@@ -377,8 +377,8 @@ describe('the guard settings of a stack', () => {
 });
 
 it('guards that block come first, each id is acknowledged once, and the plan stays complete', () => {
-  const one = crowd({ deleted: 4 });
-  const other = crowd({ deleted: 4, target: 'other' });
+  const one = manyParents({ deleted: 4 });
+  const other = manyParents({ deleted: 4, target: 'other' });
   const { plan } = planOf({
     kinds: watchedResources,
     desired: [desired(at('Role', 'job'), { readers: ['a'] })],

@@ -7,7 +7,7 @@ import {
   at,
   changeAt,
   desired,
-  fate,
+  summaryOf,
   live,
   planOf,
   record,
@@ -24,7 +24,7 @@ describe('a parent that was renamed in the service, while a copy of it took its 
       live: [copy, live(original, { id: 'id-app', ownershipTag: 'mine', creatorStack: 'mine' })],
       records: recorded(),
     };
-    expect(fate(world)).toBe(
+    expect(summaryOf(world)).toBe(
       '"it is "Parent/acme/app" under a new name, and another resource has that name now: it is kept"',
     );
   });
@@ -146,7 +146,7 @@ describe('a parent that is not declared', () => {
       `${notOurs}, forget ${appAddress}`,
     ],
   ])('%s', (_, world, expected) => {
-    expect(fate(world)).toBe(expected);
+    expect(summaryOf(world)).toBe(expected);
   });
 
   it('that is released loses its ownership tag and nothing else', () => {
@@ -166,7 +166,7 @@ describe('after an incomplete read nothing is removed', () => {
     ['when a manifest could not be read', { manifestsComplete: false }],
   ])('%s', (_, partial) => {
     const created = { live: [live(app, { ownershipTag: 'mine' })], records: recorded(), ...partial };
-    expect(fate(created)).toMatch(/^"kept: .*the plan is incomplete, so nothing is removed"$/);
+    expect(summaryOf(created)).toMatch(/^"kept: .*the plan is incomplete, so nothing is removed"$/);
     const adopted = { ...created, records: recorded({ origin: 'adopted' }) };
     expect(actions(planOf(adopted))).toEqual([]);
     const removalRequest = { ...created, desired: [desired(app, {}, { remove: 'force' as const })] };
@@ -174,7 +174,7 @@ describe('after an incomplete read nothing is removed', () => {
   });
 
   it('and the records of unread resources are kept', () => {
-    expect(fate({ records: recorded(), incomplete: ['page 2 is missing'] })).toBe('nothing');
+    expect(summaryOf({ records: recorded(), incomplete: ['page 2 is missing'] })).toBe('nothing');
   });
 
   it('and a removal request is not reported as done', () => {
@@ -291,7 +291,7 @@ describe('a role that is not declared', () => {
       '"no longer declared, and marked for release: it is kept, and so is its record while the target is exclusive to the stack"',
     ],
   ])('%s', (_, world, expected) => {
-    expect(fate(world)).toBe(expected);
+    expect(summaryOf(world)).toBe(expected);
   });
 
   function old() {
@@ -304,12 +304,12 @@ describe('settings, which cannot be deleted,', () => {
 
   it('are released when they are no longer declared', () => {
     const world = { live: [live(settings)], records: { 'Settings/acme/config': record() } };
-    expect(fate(world)).toBe('release');
+    expect(summaryOf(world)).toBe('release');
     expect(changeAt(planOf(world), settings).calls).toEqual([]);
   });
 
   it('are left alone when they were never ours', () => {
-    expect(fate({ live: [live(settings)] })).toBe('nothing');
+    expect(summaryOf({ live: [live(settings)] })).toBe('nothing');
   });
 });
 
@@ -376,7 +376,7 @@ describe('a child that is not declared', () => {
       `"no longer declared, and it no longer has the ownership tag of this stack: it is left alone", forget ${appAddress}, forget Child/acme/app`,
     ],
   ])('%s', (_, world, expected) => {
-    expect(fate(world)).toBe(expected);
+    expect(summaryOf(world)).toBe(expected);
   });
 
   it('counts neither as a change nor as unchanged when there is nothing to withdraw', () => {

@@ -5,7 +5,7 @@ import {
   at,
   changeAt,
   desired,
-  fate,
+  summaryOf,
   live,
   planOf,
   record,
@@ -107,7 +107,7 @@ describe('a removal request', () => {
       'not-removable',
     ],
   ])('%s', (_, world, expected) => {
-    expect(fate(world)).toBe(expected);
+    expect(summaryOf(world)).toBe(expected);
   });
 
   it('sends in its call whether it forces', () => {

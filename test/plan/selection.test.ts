@@ -16,7 +16,7 @@ import {
   record,
   type World,
 } from '../support/sample-kinds/sample-plan.ts';
-import { crowd, fired } from '../support/sample-kinds/watched-resources.ts';
+import { manyParents, firedGuards } from '../support/sample-kinds/watched-resources.ts';
 
 const site = at('Parent', 'site');
 const ours = { ownershipTag: 'mine', creatorStack: 'mine' };
@@ -89,7 +89,7 @@ describe('A resource outside of a selection', () => {
   });
 
   it('does not influence the changes of the selected resources', () => {
-    const parent = crowd({ kept: 3, deleted: 2, released: 2, updated: 4, adopted: 2, created: 3 });
+    const parent = manyParents({ kept: 3, deleted: 2, released: 2, updated: 4, adopted: 2, created: 3 });
     const all = parent.desired ?? [];
     const { changes } = planOf(parent).plan;
     fc.assert(
@@ -111,12 +111,12 @@ describe('A resource outside of a selection', () => {
       live: [live(at('Parent', 'old'), { ...ours, spec: { owner: 'ann' } })],
       records: { 'Parent/acme/old': record({ id: 'id-old' }) },
     };
-    expect(fired(twins)).toContain('rename blocks 1');
-    expect(fired({ ...twins, isSelection: true })).toEqual([]);
+    expect(firedGuards(twins)).toContain('rename blocks 1');
+    expect(firedGuards({ ...twins, isSelection: true })).toEqual([]);
     const removal = desired(at('Parent', 'old'), {}, { remove: 'safe' });
-    expect(fired({ ...twins, desired: [...(twins.desired ?? []), removal], isSelection: true })).toContain(
-      'rename blocks 1',
-    );
+    expect(
+      firedGuards({ ...twins, desired: [...(twins.desired ?? []), removal], isSelection: true }),
+    ).toContain('rename blocks 1');
   });
 
   it('is not called undeclared when a reference to it fails', () => {
@@ -185,12 +185,12 @@ describe('A resource in a selection', () => {
   });
 
   it('triggers the same guards as in the whole stack, counted against all that the stack owns', () => {
-    const { desired: all = [], ...many } = crowd({ kept: 3, deleted: 12 });
+    const { desired: all = [], ...many } = manyParents({ kept: 3, deleted: 12 });
     const removal = Array.from({ length: 4 }, (_, index) =>
       desired(at('Parent', `deleted-${index}`), {}, { remove: 'safe' }),
     );
-    const parent = fired({ ...many, desired: [...all, ...removal], isSelection: true });
-    expect(fired({ ...many, desired: removal, isSelection: true })).toEqual(parent);
+    const parent = firedGuards({ ...many, desired: [...all, ...removal], isSelection: true });
+    expect(firedGuards({ ...many, desired: removal, isSelection: true })).toEqual(parent);
     expect(parent).toContain('deletes blocks 4 of 15 (3)');
   });
 

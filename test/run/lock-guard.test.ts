@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LeaseGuard } from '../../src/run/lock-guard.ts';
 import { type LedgerLock, LockLost, WaitEnded } from '../../src/model/ledger.ts';
-import { lock } from '../support/ledger/kept-things.ts';
+import { lock } from '../support/ledger/ledger-samples.ts';
 
 /** A lock guard whose store answers when the test says so, at a time that the test sets. */
 function openGuard() {

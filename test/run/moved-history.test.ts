@@ -4,7 +4,7 @@ import type { AddressText } from '../../src/model/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../src/model/ledger.ts';
 import type { CheckedRecord } from '../../src/model/policy.ts';
 import { copyHistory } from '../../src/run/stack-moves.ts';
-import { entry } from '../support/ledger/kept-things.ts';
+import { entry } from '../support/ledger/ledger-samples.ts';
 
 const at = (text: string) => text as AddressText;
 

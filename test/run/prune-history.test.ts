@@ -5,7 +5,7 @@ import type { HistoryEntry } from '../../src/model/ledger.ts';
 import { endedApprovalsOf, entriesOfCommits } from '../../src/run/apply-history.ts';
 import { splitOpenEntries } from '../../src/run/open-entries.ts';
 import { pruneEntries } from '../../src/commands/ledger/prune.ts';
-import { entry } from '../support/ledger/kept-things.ts';
+import { entry } from '../support/ledger/ledger-samples.ts';
 
 const day = 86_400_000;
 const at = (number: number) => new Date(number * day).toISOString();

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/api/transport/clock.ts';
 import { openBench, secrets } from '../support/cli/bench.ts';
 import { role, workspace } from '../support/cli/documents.ts';
-import { madeUp } from '../support/cli/faulty-proxy.ts';
+import { fakeAnswer } from '../support/cli/faulty-proxy.ts';
 import { smallSeed, startService } from '../support/rig/embedded-service.ts';
 import { stackIn, workspacesTarget } from '../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
@@ -36,10 +36,10 @@ it('A plan of a thousand roles reads each once, and no read waits at 30 requests
 it('A plan of many roles reads them at a limited rate after the service refused a request', async () => {
   const { bench, stack, waits } = await stackWithRoles(60);
   let reads = 0;
-  bench.wire.guardBy(async ({ path }, pass) => {
+  bench.wire.setHandler(async ({ path }, pass) => {
     if (!/\/role\/role-/.test(path)) return pass();
     reads += 1;
-    return reads === 20 ? madeUp({ answer: 429, headers: { 'retry-after': '0' } }) : pass();
+    return reads === 20 ? fakeAnswer({ answer: 429, headers: { 'retry-after': '0' } }) : pass();
   });
   await stack.run(['plan'], 0);
   expect(reads).toBe(61);

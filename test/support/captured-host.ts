@@ -1,11 +1,11 @@
-/** A host for `run` inside a test: everything that a command writes is kept, nobody answers questions unless an answer is named. */
+/** A host for commands inside a test: it captures all output, and answers a question only if the test gives an answer. */
 import { randomUUID } from 'node:crypto';
 import type { ExitCode } from '../../src/run/exit-codes.ts';
 import { run } from '../../src/command-line.ts';
 import { type CliHost, thisMachine } from '../../src/run/host.ts';
 import { kinds } from '../../src/kinds/index.ts';
 
-export interface Ran {
+export interface CommandResult {
   readonly code: ExitCode;
   readonly out: string;
   readonly err: string;
@@ -16,14 +16,14 @@ export interface HostOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
   readonly kinds?: CliHost['kinds'];
-  /** the clock of the command; the real one where none is named */
+  /** the clock of the command; the real one when absent */
   readonly now?: () => number;
-  /** what somebody types at the question of the command; nobody is there where none is named */
+  /** what the user types at the command's question; when absent, the command is not interactive */
   readonly answer?: string;
 }
 
 /** Runs one command line in this process and returns its exit code and all that it wrote. */
-export async function trueup(args: readonly string[], options: HostOptions): Promise<Ran> {
+export async function trueup(args: readonly string[], options: HostOptions): Promise<CommandResult> {
   const written = { out: '', err: '' };
   const capture = (stream: 'out' | 'err') => ({
     write: (text: string) => {
@@ -47,7 +47,7 @@ export async function trueup(args: readonly string[], options: HostOptions): Pro
     confirm: async () => false,
     ask: async () => options.answer,
     onStop: () => () => {},
-    // as often as ever, but sooner: nothing here gets well by waiting
+    // The usual number of retries with short pauses: waiting changes nothing here.
     retryPolicy: { base: 5, longest: 40 },
   });
   return { code, ...written };

@@ -1,6 +1,6 @@
 /**
- * The corpus of the workspaces kinds as one stack, with an organization for each case: a few commands say of every case what
- * `corpus.test.ts` says one by one, also on a service that lacks parts of the API.
+ * The corpus of the workspaces kinds as one stack, with an organization for each case: a few commands check all cases that
+ * `corpus.test.ts` checks one by one, also on a service that lacks parts of the API.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { type Lack, lacking } from './simulation/limited-service.ts';
 interface Case {
   readonly kind: string;
   readonly name: string;
-  /** of its organization, of its target, and behind the ids of what stands there */
+  /** the name of its organization and target, and the suffix of ids in it */
   readonly place: string;
 }
 
@@ -33,7 +33,7 @@ function casesIn(dialect: WorkspacesDialect): readonly Case[] {
   );
 }
 
-/** Ids are the service's, and each organization has its own. */
+/** Ids are unique in the service, so each organization has its own. */
 function inPlace(text: string, place: string): string {
   return text.replaceAll(/\b(prj|apool|sshkey|ot|app)-(alpha|beta|\d)\b/g, `$&-${place}`);
 }
@@ -48,13 +48,13 @@ async function seed(cases: readonly Case[]): Promise<Seed> {
   return { ...smallSeed({ owners: { corpus: corpusEnv.API_TOKEN } }), organizations };
 }
 
-interface Spoken {
+interface LimitedService {
   readonly dialect: WorkspacesDialect;
   readonly missing: readonly Lack[];
 }
 
-/** The address of a service with all places in it, behind what makes it limited. */
-async function serveLimited({ dialect, missing }: Spoken, edition?: string): Promise<string> {
+/** Starts a service with all organizations, behind a proxy that limits it. @returns the URL of the proxy */
+async function serveLimited({ dialect, missing }: LimitedService, edition?: string): Promise<string> {
   const server = await startService({
     seed: await seed(casesIn(dialect)),
     dialects: [dialect],
@@ -63,15 +63,15 @@ async function serveLimited({ dialect, missing }: Spoken, edition?: string): Pro
   });
   onTestFinished(() => server.close());
   const wire = await openFaultyProxy(server.url);
-  wire.guardBy(lacking(...missing));
+  wire.setHandler(lacking(...missing));
   return wire.url;
 }
 
-async function openLimited(spoken: Spoken): Promise<StackFolder> {
-  const { dialect, missing } = spoken;
-  const url = await serveLimited(spoken);
-  // Only the neutral dialect has an edition with everything in it.
-  const selfHosted = dialect === 'neutral' ? url : await serveLimited(spoken, 'self-hosted');
+async function openLimited(service: LimitedService): Promise<StackFolder> {
+  const { dialect, missing } = service;
+  const url = await serveLimited(service);
+  // Only the neutral dialect has an edition with all features.
+  const selfHosted = dialect === 'neutral' ? url : await serveLimited(service, 'self-hosted');
   const allowed = {
     ...(missing.includes('tag-bindings') ? { ownership: 'ledger' } : {}),
     ...(missing.includes('safe-delete') ? { deletes: 'plain' } : {}),
@@ -87,11 +87,11 @@ async function openLimited(spoken: Spoken): Promise<StackFolder> {
   return stackIn({ directory: temporaryFolder(), stack, env: corpusEnv });
 }
 
-/** What cannot be done without what is lacking, by the code of the problem that says so. */
+/** The code of the problem of a case that needs what is missing. */
 const codes: Partial<Record<Lack, string>> = { 'tag-bindings': 'no-tag-bindings', consumers: 'no-consumers' };
 
-/** The cases that the stack can do. The others have one problem each, of a code that belongs to what is lacking. */
-async function possible(
+/** The cases that can be applied. Each other one has a problem whose code belongs to what is missing. */
+async function possibleCases(
   stack: StackFolder,
   some: readonly Case[],
   missing: readonly Lack[],
@@ -108,12 +108,12 @@ async function possible(
 
 /**
  * Applies one side of all cases, then the other, and expects that the next plan is empty each time. A case that needs what is
- * lacking has to say so in its plan, and is left out then.
+ * missing must have a problem in its plan, and is left out then.
  */
 export async function expectEveryCase({
   dialect = dialectUnderTest,
   missing = [],
-}: Partial<Spoken>): Promise<void> {
+}: Partial<LimitedService>): Promise<void> {
   const stack = await openLimited({ dialect, missing });
   const declare = async (some: readonly Case[], side: 'before' | 'after') => {
     await rm(join(stack.directory, 'manifests'), { recursive: true, force: true });
@@ -126,7 +126,7 @@ export async function expectEveryCase({
   let left = cases;
   for (const side of ['before', 'after'] as const) {
     await declare(left, side);
-    left = await possible(stack, left, missing);
+    left = await possibleCases(stack, left, missing);
     await declare(left, side);
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).not.toMatch(/with another value than sent/);

@@ -10,7 +10,7 @@ import { clusterAuthTarget, type StackFile, workspacesTarget } from './rig/stack
 
 const corpus = new URL('../corpus/', import.meta.url).pathname;
 
-/** What stands in the organization before a case. */
+/** The content of the organization before a case. */
 export const corpusSeedFile = join(corpus, 'seed.yaml');
 export const corpusEnv = {
   API_TOKEN: 'corpus-owner-token',
@@ -19,7 +19,7 @@ export const corpusEnv = {
   OTHER_JWT: 'corpus-other-jwt',
 };
 
-/** The corpus's seed with tokens that the stack below uses. */
+/** The seed of the corpus, with the tokens of `corpusStack`. */
 export async function corpusSeed(): Promise<Seed> {
   const common = load(await readFile(corpusSeedFile, 'utf8')) as Pick<Seed, 'organizations'>;
   const [organization = {}] = common.organizations ?? [];
@@ -31,12 +31,12 @@ export async function corpusSeed(): Promise<Seed> {
   return { ...common, ...small };
 }
 
-/** @param workspaces more members for the target of workspaces */
+/** @param workspaces further members of the target of workspaces */
 export function corpusStack(url: string, workspaces: object = {}): StackFile {
   return {
     name: 'corpus',
     targets: [workspacesTarget(url, workspaces), clusterAuthTarget(url)],
-    // A pair may open or take away whatever it is about: its guards are not what is tried here.
+    // Cases may widen access and delete resources: guards are not the subject of these tests.
     spec: { guards: { maxDeletes: 1000, allow: adjustableGuardIds } },
   };
 }
@@ -48,18 +48,18 @@ interface CaseName {
   readonly name: string;
 }
 
-/** Documents in short: of the file's kind and of its usual name, with an empty spec, where nothing else is said. */
+/** A document in short form; by default with the kind of the file, the usual name of the kind, and an empty spec. */
 interface CorpusDocument {
   readonly kind?: string;
   readonly name?: string;
   /** one document each */
   readonly names?: readonly string[];
-  /** more than the name */
+  /** metadata besides the name */
   readonly metadata?: object;
   readonly spec?: object;
 }
 
-/** `corpus/<Kind>.yaml`. A side that is not a list is the spec of one resource; `.base` has the fields that it has besides. */
+/** `corpus/<Kind>.yaml`. A side that is not a list is the spec of one resource; `.base` has further fields of that spec. */
 type CorpusFile = Readonly<Record<string, Readonly<Record<Side, object | readonly CorpusDocument[]>>>> & {
   readonly '.base'?: object;
 };
@@ -82,7 +82,7 @@ export function corpusCases(kind: string, dialect = 'hcp-terraform'): readonly s
   return dialect === 'hcp-terraform' ? all : all.filter((name) => !needsHcpTerraform({ kind, name }));
 }
 
-/** One side of a case. @param target that every document names; none where it is left out */
+/** One side of a case. @param target in every document; none when absent */
 export function corpusDocuments(one: CaseName & { readonly side: Side }, target?: string): readonly object[] {
   const file = files.get(one.kind);
   const side = file?.[one.name]?.[one.side] ?? [];
@@ -100,17 +100,17 @@ export function corpusDocuments(one: CaseName & { readonly side: Side }, target?
   );
 }
 
-/** Whether a case sets what the hosted edition of the real service does not have (wire/workspaces 2.5). */
+/** Whether a case sets a field that the hosted edition of the real service does not have (wire/workspaces 2.5). */
 export function needsSelfHosted(one: CaseName): boolean {
-  return says(one, '"dataRetentionPolicy":{');
+  return includesText(one, '"dataRetentionPolicy":{');
 }
 
 /** Whether a case has a field that the specification does not have (wire/workspaces 1.5.24). */
 function needsHcpTerraform(one: CaseName): boolean {
-  return says(one, '"structuredRunOutputEnabled":');
+  return includesText(one, '"structuredRunOutputEnabled":');
 }
 
-function says(one: CaseName, text: string): boolean {
+function includesText(one: CaseName, text: string): boolean {
   const sides = (['before', 'after'] as const).map((side) => corpusDocuments({ ...one, side }));
   return JSON.stringify(sides).includes(text);
 }

@@ -1,4 +1,4 @@
-/** A resource as manifests declare it, without manifests. */
+/** A declared resource, made without manifests. */
 import { type Address, formatAddress } from '../../src/model/address.ts';
 import type { DesiredResource, Metadata, Spec } from '../../src/model/resource.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Every random test begins from a seed that stands here, so that a test run is the same wherever and whenever it runs.
- * `npm run loop` and `npm run storm` are what looks for new cases: they draw seeds of their own, and print them.
+ * Every random test starts from this fixed seed, so that all test runs are the same. `npm run loop` and `npm run storm`
+ * search for new cases: they choose random seeds, and print them.
  */
 import fc from 'fast-check';
 

@@ -1,4 +1,4 @@
-/** A folder for what the tests of one process make once and copy; gone when the run has ended. */
+/** A folder for templates that the tests of one process make once and copy; it is removed at the end of the test run. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The package as `npm pack` makes it, and npm as users run it: in an empty home. Only the way to the registry, and what npm has downloaded before, are this machine's. */
+/** The package that `npm pack` makes, and npm with an empty home, as users run it. Only network settings and npm's cache are this machine's. */
 import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The programs that `npm ci` brings, by the version that they are. */
+/** The Node programs that `npm ci` installs, by version. */
 export const nodes = [
   ['Node 24', join(root, 'node_modules', 'node', 'bin', 'node')],
   ['Node 22', join(root, 'node_modules', 'node22', 'bin', 'node')],

@@ -1,4 +1,4 @@
-/** The order of test files: those of flows, which are short, come last, so that no worker has a long one left when the others have ended. */
+/** The order of test files: the short ones of flows run last, so that no worker starts a long one when the others have finished. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const isShort = ({ project }: TestSpecification) => project.name === 'flows';

@@ -1,4 +1,4 @@
-/** A page whose commands run as they stand: each block of `sh`, with the outputs (`text`) that the page shows below it. */
+/** A page whose commands are run: each block of `sh`, with the outputs (`text`) that the page shows below it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export function stepsOf(page: string): readonly Step[] {
 /** Printed after the commands of each step. */
 const border = '=== end of step ===';
 
-/** An environment where `trueup` is the program under test, and the home is this folder. Temporary files are made in it. */
+/** An environment in which `trueup` is the program under test, and home and temporary files are in this folder. */
 export function homeWithProgram(home: string): Record<string, string> {
   const program = join(home, 'trueup');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`);
@@ -37,10 +37,10 @@ export interface Place {
 }
 
 /**
- * What each step prints on both streams, in one shell. Servers that it left in the background end with it.
+ * Runs all steps in one shell. @returns what each prints on both streams. Servers in the background are ended with the shell.
  * @throws with all output when a command fails
  */
-export async function typeAll(steps: readonly Step[], { cwd, env }: Place): Promise<readonly string[]> {
+export async function runAllSteps(steps: readonly Step[], { cwd, env }: Place): Promise<readonly string[]> {
   const lines = steps.flatMap(({ commands }) => [commands.trimEnd(), `echo '${border}'`]);
   const shell = spawn('bash', ['-c', ['set -e', 'exec 2>&1', ...lines].join('\n')], {
     cwd,
@@ -65,8 +65,8 @@ function endGroup(leader: number | undefined): void {
   }
 }
 
-/** Matches outputs with these lines, one after the other. A line `…` is any lines, and `…` within a line any text. */
-export function asShown(shown: string): RegExp {
+/** Matches outputs with these consecutive lines. A line `…` matches any lines, and `…` within a line any text. */
+export function outputPattern(shown: string): RegExp {
   const lines = shown
     .trimEnd()
     .split('\n')

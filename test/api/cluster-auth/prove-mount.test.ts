@@ -15,7 +15,7 @@ const [first, second] = ['GET /v1/sys/auth/cluster', 'GET /v1/sys/internal/ui/mo
 async function answering(...answers: readonly Canned[]): Promise<Mount> {
   let asked = 0;
   mount = await openCannedMount(() => answers[Math.min(asked++, answers.length - 1)] ?? { status: 500 }, {
-    tellsType: false,
+    showsType: false,
   });
   return mount;
 }

@@ -28,7 +28,7 @@ import { fleetTables } from '../../../src/commands/fleet/tables.ts';
 import { adoptOldKey } from '../../../src/commands/fleet/notify/channel-keys.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { migrate } from '../../../src/ledger/postgres-connection.ts';
-import { openFleetDatabase, whenWaiting } from '../../support/fleet/database.ts';
+import { openFleetDatabase, waitUntilBlocked } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -208,7 +208,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     await endApply(ending, id, { outcome: 'applied', people: [] });
     await beginning.query('begin');
     const begun = beginApply(beginning, one, { attempt, commit: 'c1' });
-    await whenWaiting(client, 1);
+    await waitUntilBlocked(client, 1);
     const ended = makeStackDue(ending, one).then(() => ending.query('commit'));
     const [{ is }] = await Promise.all([begun, ended]);
     expect(is).toBe('begun');

@@ -4,7 +4,7 @@ import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
 import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { channelsOf } from '../../../src/commands/fleet/notify/settings.ts';
-import { minute, openReceiver, openTold } from '../../support/fleet/notifications.ts';
+import { minute, openReceiver, openNotifications } from '../../support/fleet/notifications.ts';
 import { drifted, resultWith } from '../../support/fleet/reports.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
@@ -20,7 +20,7 @@ const other = { name: 'other', url: 'https://git.example.com/acme/other.git' };
 async function openHook(stacks?: string[]) {
   const receiver = await openReceiver();
   const hook = { url: receiver.url, secret: { env: 'HOOK_SECRET' } };
-  const opened = await openTold(server, { name: 'chat', webhook: hook }, stacks);
+  const opened = await openNotifications(server, { name: 'chat', webhook: hook }, stacks);
   const [channel] = channelsOf('acme', [{ name: 'chat', webhook: hook }], [other], () => 600);
   if (channel === undefined) throw new Error('no channel');
   return { ...opened, receiver, channel };

@@ -192,8 +192,8 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     const { console, issuer, change } = await openLogin();
     issuer.claims = { sub: 'u-1', groups: ['platform-admins'] };
     const [ann, bob] = [new ConsoleUser(console), new ConsoleUser(console)];
-    const back = await ann.begin();
-    await bob.begin();
+    const back = await ann.startLogin();
+    await bob.startLogin();
     for (const [who, path] of [
       [new ConsoleUser(console), back],
       [bob, back],
@@ -205,21 +205,24 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     }
     // The state of the library alone, or the cookie of the console alone, is not enough.
     for (const lost of ['trueup-state', 'trueup-login', 'trueup-verifier']) {
-      const path = await ann.begin();
+      const path = await ann.startLogin();
       ann.cookies.delete(lost);
       expect((await ann.ask(path)).status, lost).toBe(lost === 'trueup-verifier' ? 403 : 400);
       expect([...ann.cookies.keys()]).not.toContain('trueup-session');
     }
-    const other = (await ann.begin()).replace(/iss=[^&]*/, 'iss=https%3A%2F%2Fevil.example');
+    const other = (await ann.startLogin()).replace(/iss=[^&]*/, 'iss=https%3A%2F%2Fevil.example');
     expect((await ann.ask(other)).text).toContain('not from the issuer');
-    const denied = (await ann.begin()).replace(/code=[^&]*/, 'error=access_denied&error_description=%3Cb%3E');
+    const denied = (await ann.startLogin()).replace(
+      /code=[^&]*/,
+      'error=access_denied&error_description=%3Cb%3E',
+    );
     expect((await ann.ask(denied)).text).toContain('did not sign you in: access_denied.');
-    const late = await ann.begin();
+    const late = await ann.startLogin();
     change.later = 601_000;
     expect((await ann.ask(late)).status).toBe(400);
     expect(issuer.lines.filter((line) => line === 'POST /token')).toHaveLength(1);
     change.later = 0;
-    const good = await ann.begin();
+    const good = await ann.startLogin();
     const kept = new Map(ann.cookies);
     expect((await ann.ask(good)).status).toBe(303);
     const thief = new ConsoleUser(console);
@@ -255,7 +258,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect(await status(await forged.encrypt(new Uint8Array(32)))).toBe(303);
     // The cookie of a login is not a session, although the same key encrypts it.
     const begun = new ConsoleUser(console);
-    await begun.begin();
+    await begun.startLogin();
     expect(await status(begun.cookies.get('trueup-login') ?? '')).toBe(303);
     values['SESSION_KEY'] = `${env.SESSION_KEY}x`;
     expect(await status(text)).toBe(303);
@@ -335,7 +338,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     issuer.isDown = false;
     const { one } = await user(['data-readers']);
     const late = new ConsoleUser(console);
-    const back = await late.begin();
+    const back = await late.startLogin();
     issuer.isDown = true;
     expect((await late.ask(back)).status).toBe(503);
     expect((await one.ask('/')).status).toBe(200);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markerOf } from '../../../src/commands/fleet/notify/issue-text.ts';
 import { openIssues } from '../../support/code-host/issues.ts';
-import { issuesSecret, minute, openTold } from '../../support/fleet/notifications.ts';
+import { issuesSecret, minute, openNotifications } from '../../support/fleet/notifications.ts';
 import { drifted } from '../../support/fleet/reports.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
@@ -16,7 +16,7 @@ afterAll(() => server?.stop());
 async function openGitlab(stacks: string[]) {
   const host = await openIssues('gitlab');
   const gitlab = { url: `${host.url}/api/v4`, project: 'acme/infra', token: issuesSecret };
-  return { ...(await openTold(server, { name: 'issues', gitlab }, stacks)), host };
+  return { ...(await openNotifications(server, { name: 'issues', gitlab }, stacks)), host };
 }
 
 describe.skipIf(bin === undefined)('An issue about a stack', () => {

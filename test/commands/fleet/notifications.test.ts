@@ -7,7 +7,7 @@ import {
   issuesSecret,
   minute,
   openReceiver,
-  openTold,
+  openNotifications,
   webhookSecret,
 } from '../../support/fleet/notifications.ts';
 import { drifted } from '../../support/fleet/reports.ts';
@@ -29,14 +29,14 @@ async function openScene(service: Service, { stacks = ['one'], others = 0, ...mo
     service === 'github'
       ? { github: { url: host.url, repository: 'acme/infra', token: issuesSecret } }
       : { gitlab: { url: `${host.url}/api/v4`, project: 'acme/infra', token: issuesSecret } };
-  const opened = await openTold(server, { name: 'issues', ...place, ...more }, stacks);
+  const opened = await openNotifications(server, { name: 'issues', ...place, ...more }, stacks);
   return { ...opened, host, ours: () => host.issues.slice(others) };
 }
 
 async function openHook(more: object = {}, stacks = ['one']) {
   const receiver = await openReceiver();
   const hook = { url: `${receiver.url}/hooks/secret-path`, secret: { env: 'HOOK_SECRET' } };
-  return { ...(await openTold(server, { name: 'chat', webhook: hook, ...more }, stacks)), receiver };
+  return { ...(await openNotifications(server, { name: 'chat', webhook: hook, ...more }, stacks)), receiver };
 }
 
 const byHand = { drifted: [drifted('app', 'by hand')] };

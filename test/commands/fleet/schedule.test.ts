@@ -11,7 +11,7 @@ import {
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
 import type { StackId } from '../../../src/commands/fleet/stack-id.ts';
-import { openFleetDatabase, whenWaiting } from '../../support/fleet/database.ts';
+import { openFleetDatabase, waitUntilBlocked } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -113,7 +113,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     const reads = scheduleStacks(reader, 'infra', stacks).then(() => reader.query('commit'));
     const runs = makeDue(runner, ours);
     const both = Promise.all([reads, runs]);
-    await whenWaiting(client, 2);
+    await waitUntilBlocked(client, 2);
     await client.query('commit');
     await both;
     expect((await status('a'))?.nextDue).toBeDefined();

@@ -11,7 +11,7 @@ it('accept --remove drops a resource that is gone, although it shared a problem 
   await bench.byHand.create({ name: 'reader' });
   await stack.write('manifests/b.yaml', JSON.stringify(workspace('b')));
   await stack.write('manifests/c.yaml', JSON.stringify(workspace('c')));
-  await stack.begin(workspace('a'));
+  await stack.setUp(workspace('a'));
   await bench.byHand.delete(`/workspaces/${await bench.idOf('reader')}`);
   await bench.byHand.delete(`/workspaces/${await bench.idOf('a')}`);
   const { err } = await stack.run(['accept', 'Workspace/acme/a', '--remove', '--yes'], 6);

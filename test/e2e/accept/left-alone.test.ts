@@ -233,13 +233,13 @@ it('accept does not overwrite a file that changed while it asked for confirmatio
 it('accept says that live is as declared only after a complete read with no change left', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
+  await stack.setUp(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
   const all = ['accept', '--all', '--yes'];
   expect((await stack.run(all, 0)).out).toBe('nothing to accept: live is as declared\n');
   await stack.declare(workspaceDocument('app', { autoApply: false }), role('web', { tokenTtl: '2h' }));
   expect((await stack.run(all, 0)).out).toContain('nothing was changed in the targets since the last apply');
   const body = { errors: [{ status: '403', title: 'forbidden' }] };
-  bench.wire.guardBy(async ({ path }, pass) =>
+  bench.wire.setHandler(async ({ path }, pass) =>
     path.startsWith('/api/v2') ? { status: 403, headers: {}, text: JSON.stringify(body) } : pass(),
   );
   expect((await stack.run(all, 1)).out).toContain('not everything could be read');
@@ -274,7 +274,7 @@ it('accept --remove does not remove all manifests if the token sees nothing, unl
   const bench = await openBench({ organization: { teams: [{ name: 'blind', token: 'blind-token' }] } });
   const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
   await stack.write('token', secrets.API_TOKEN);
-  await stack.begin(workspaceDocument('app'), workspaceDocument('two'));
+  await stack.setUp(workspaceDocument('app'), workspaceDocument('two'));
   await stack.write('token', 'blind-token');
   const removing = ['accept', '--all', '--remove', '--yes'];
   const { err } = await stack.run(removing, 5);

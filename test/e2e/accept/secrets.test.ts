@@ -20,7 +20,7 @@ const setDescription = async (bench: Bench, description: string) =>
 it('accept does not write a value that the patch hides in part, and prints nothing of it', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true, description: 'x' }));
+  await stack.setUp(workspace('app', { autoApply: true, description: 'x' }));
   const before = manifestsOf(stack);
   for (const description of hidden) {
     await setDescription(bench, description);
@@ -51,7 +51,7 @@ it('accept writes other values beside a refused one, also if the file already ha
 it('history show --revert does not write earlier values that the patch hides', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true }));
+  await stack.setUp(workspace('app', { autoApply: true }));
   await setDescription(bench, hidden[0] ?? '');
   await stack.declare(workspace('app', { autoApply: true, description: 'mine' }));
   await stack.run(['apply', '--yes'], 0);
@@ -67,7 +67,7 @@ it('accept writes no key that is a secret, and no secret that the stack only nam
   await stack.write('audit-token', 'planted-audit-token-77e0');
   const app = workspace('app', { autoApply: true, description: 'x' });
   const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
-  await stack.begin(app, tagBindings('app', { tags: { env: 'prod' } }), config);
+  await stack.setUp(app, tagBindings('app', { tags: { env: 'prod' } }), config);
   const before = manifestsOf(stack);
   const tag = { type: 'tag-bindings', attributes: { key: secrets.API_TOKEN, value: 'v' } };
   await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, { data: [tag] });

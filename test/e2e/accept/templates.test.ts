@@ -226,7 +226,7 @@ describe('A value that a default matches on', () => {
   it('is not accepted if a default would then change another value, which is named', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: byTag });
-    await stack.begin(workspace('a', { tags: { env: 'dev' } }), workspace('b', { description: 'old' }));
+    await stack.setUp(workspace('a', { tags: { env: 'dev' } }), workspace('b', { description: 'old' }));
     await bench.byHand.patch(`/workspaces/${await bench.idOf('a')}/tag-bindings`, bound);
     await bench.byHand.update(await bench.idOf('b'), { description: 'new' });
     const { err } = await stack.run(['accept', '--all', '--yes'], 6);
@@ -240,7 +240,7 @@ describe('A value that a default matches on', () => {
   it('is accepted if the document sets the other value itself', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: byTag });
-    await stack.begin(workspace('a', { tags: { env: 'dev' }, autoApply: false }));
+    await stack.setUp(workspace('a', { tags: { env: 'dev' }, autoApply: false }));
     await bench.byHand.patch(`/workspaces/${await bench.idOf('a')}/tag-bindings`, bound);
     await stack.run(['accept', '--all', '--yes'], 0);
     expect((await stack.plan()).changes).toEqual([]);

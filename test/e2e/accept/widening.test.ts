@@ -6,7 +6,7 @@ import { openBench } from '../../support/cli/bench.ts';
 async function openDrifted() {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
-  await stack.begin(
+  await stack.setUp(
     workspace('app', { globalRemoteState: false }),
     workspace('db', { remoteStateConsumers: ['app'] }),
     workspace('web', { autoApply: false }),
@@ -62,8 +62,8 @@ it('accept names each value that widens access, and none that narrows it', async
 
 it('history show --revert names each value that widens access', async () => {
   const stack = await (await openBench()).checkout({ clusterAuth: { owns: ['*'] } });
-  await stack.begin(role('web', { tokenPolicies: ['read', 'write'] }));
-  await stack.begin(role('web', { tokenPolicies: ['read'] }));
+  await stack.setUp(role('web', { tokenPolicies: ['read', 'write'] }));
+  await stack.setUp(role('web', { tokenPolicies: ['read'] }));
   const { out } = await stack.run(['history', '--format', 'json'], 0);
   const [last] = JSON.parse(out).entries as { id: string }[];
   const ran = await stack.run(['history', 'show', last?.id ?? '', '--revert', '--write', '--yes'], 0);

@@ -103,13 +103,13 @@ describe('the same job, run again', () => {
       const { digest } = await planInto(planning);
       const job = by === 'digest' ? ['apply', '--approve', digest] : ['apply', 'plan.json'];
       const env = { ...secrets, TRUEUP_RUN_ID: '771' };
-      const killed = await trueupProcess(job, { cwd: planning.directory, env }, async ({ signals }) => {
+      const killed = await trueupProcess(job, { cwd: planning.directory, env }, async ({ sendSignal }) => {
         await new Promise<void>((reached) => {
           bench.wire.add({
             path: /relationships\/ssh-key/,
             fault: {
               first: async () => {
-                signals('SIGKILL');
+                sendSignal('SIGKILL');
                 reached();
               },
             },
@@ -140,14 +140,14 @@ describe('an approved removal', () => {
     async (_, metadata, expected) => {
       const bench = await openBench();
       const stack = await bench.checkout();
-      await stack.begin(...stays, workspace('old', {}, metadata));
+      await stack.setUp(...stays, workspace('old', {}, metadata));
       await stack.declare(...stays);
       const [id, approved] = [await bench.idOf('old'), await stack.plan()];
       await stack.run(['plan', '--out', 'plan.json'], 0);
       // The same name, ownership tag and creator mark, applied by the same stack: another workspace.
       await stack.declare(...stays, workspace('old', {}, metadata));
       await bench.byHand.delete(`/workspaces/${id}`);
-      await stack.insist();
+      await stack.applyAcknowledged();
       await stack.declare(...stays);
       const fresh = await stack.plan();
       expect(fresh.changes.map(({ action, address }) => [action, address])).toEqual(
@@ -174,7 +174,7 @@ describe('an approved removal', () => {
   it('covers only the same role, although roles have no ids: a new one with its name is another plan', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
-    await stack.begin(role('web'));
+    await stack.setUp(role('web'));
     await bench.byHandMount('POST', 'role/stray', handmade('tmp'));
     const approved = await stack.plan();
     const { out: text } = await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -200,7 +200,7 @@ describe('an approved removal', () => {
   it('covers only the same role also if the role is released', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(role('web'), role('old', {}, { onRemove: 'release' }));
+    await stack.setUp(role('web'), role('old', {}, { onRemove: 'release' }));
     await stack.declare(role('web'));
     const { digest } = await stack.plan();
     await bench.byHandMount('POST', 'role/old', handmade('prod'));
@@ -211,7 +211,7 @@ describe('an approved removal', () => {
   it('covers only the same role also when the same job runs again after a partial failure', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
-    await stack.begin(role('web'));
+    await stack.setUp(role('web'));
     for (const name of ['first', 'second']) await bench.byHandMount('POST', `role/${name}`, handmade(name));
     const { digest } = await stack.plan();
     const again = ['apply', '--approve', digest, '--ack', 'no-record'];
@@ -231,10 +231,10 @@ describe('the address of a target', () => {
     const bench = await openBench();
     const here = await bench.checkout({ clusterAuth: { namespace: 'team-a' } });
     await here.declare(role('web'));
-    const there = await here.become({ clusterAuth: { namespace: 'team-b' } });
+    const there = await here.reconfigure({ clusterAuth: { namespace: 'team-b' } });
     await there.run(['plan', '--out', 'b.json'], 0);
     const other = await there.plan();
-    const back = await here.become({});
+    const back = await here.reconfigure({});
     const plan = await back.plan();
     expect(plan.changes).toEqual(other.changes.map((change) => ({ ...change, calls: expect.anything() })));
     expect(plan.digest).not.toBe(other.digest);

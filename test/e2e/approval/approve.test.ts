@@ -91,10 +91,10 @@ describe('trueup approve', () => {
     const { code, screen } = await onTerminal(
       ['approve', digest, '--key', alice.file],
       { cwd: directory, env },
-      async ({ sees, types }) => {
-        await sees(/Approve the plan 0123456789abcdef0123456789abcdef at commit [0-9a-f]{12}\?/);
-        types('y\r');
-        await sees(/Approved the plan/);
+      async ({ waitForText, typeText }) => {
+        await waitForText(/Approve the plan 0123456789abcdef0123456789abcdef at commit [0-9a-f]{12}\?/);
+        typeText('y\r');
+        await waitForText(/Approved the plan/);
       },
     );
     expect(screen).toContain('a digest alone shows nothing of the plan');
@@ -110,10 +110,10 @@ describe('trueup approve', () => {
     const { screen } = await onTerminal(
       args,
       { cwd: directory, env: withoutAskpass },
-      async ({ sees, types }) => {
-        await sees(/Enter passphrase/);
-        types('a secret phrase\r');
-        await sees(/Approved the plan/);
+      async ({ waitForText, typeText }) => {
+        await waitForText(/Enter passphrase/);
+        typeText('a secret phrase\r');
+        await waitForText(/Approved the plan/);
       },
     );
     expect(screen).not.toContain('a secret phrase');

@@ -43,7 +43,7 @@ describe('An approved plan is not applied to another workspace that has the name
   it('when it gives the workspace access to a state', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('net'));
+    await stack.setUp(workspace('net'));
     await bench.byHand.created({ name: 'app' });
     await stack.declare(workspace('net'), consumers('net', { consumers: ['app'] }));
     const plan = await planInto(stack);
@@ -100,7 +100,7 @@ it('An approval that widens a role does not cover access that the plan did not s
   const bench = await openBench();
   const stack = await bench.checkout();
   const spec = { boundServiceAccountNames: ['web'], boundServiceAccountNamespaces: ['app'] };
-  await stack.begin(role('web', spec));
+  await stack.setUp(role('web', spec));
   await stack.declare(role('web', { ...spec, boundServiceAccountNames: ['*'] }));
   const { digest, acknowledge } = await stack.plan();
   await bench.byHandMount('POST', 'role/web', { token_policies: ['root'] });

@@ -139,7 +139,7 @@ describe('a job that comes after a newer one', () => {
     const wait = async () => {
       const args = ['apply', '--yes', '--lock-timeout', '1h'];
       waiting = startTrueup(args, { cwd: late.directory, env: secrets });
-      await waiting.says(/waiting for the lock/);
+      await waiting.waitForText(/waiting for the lock/);
       git(late.directory, 'fetch', '--quiet', '--depth=1', 'origin', newer);
       git(late.directory, 'checkout', '--quiet', newer);
     };

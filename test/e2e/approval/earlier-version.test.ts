@@ -6,7 +6,7 @@ import { role, workspace } from '../../support/cli/documents.ts';
 async function applied() {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('old'), role('web'));
+  await stack.setUp(workspace('app', { tags: { env: 'prod' } }), workspace('old'), role('web'));
   return { bench, stack };
 }
 

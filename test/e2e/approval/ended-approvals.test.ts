@@ -2,7 +2,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type HostOptions, type Ran, trueup } from '../../support/captured-host.ts';
+import { type HostOptions, type CommandResult, trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { planFileOf, planInto, setByHand } from '../../support/cli/two-clones.ts';
@@ -11,7 +11,7 @@ import { planFileOf, planInto, setByHand } from '../../support/cli/two-clones.ts
 async function revertedAfter(approval: (digest: string) => readonly string[]) {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { description: 'one' }));
+  await stack.setUp(workspace('app', { description: 'one' }));
   await stack.declare(workspace('app', { description: 'two' }));
   const { digest } = await planInto(stack);
   await stack.run(['apply', ...approval(digest)], 0);
@@ -33,7 +33,7 @@ async function runWith(
   own: Pick<HostOptions, 'stdin' | 'now'>,
   args: readonly string[],
   code: number,
-): Promise<Ran> {
+): Promise<CommandResult> {
   const ran = await trueup(args, { cwd: stack.directory, env: stack.env, ...own });
   expect(ran.code, ran.err).toBe(code);
   return ran;
@@ -81,7 +81,7 @@ describe('An approval whose apply succeeded', () => {
       const bench = await openBench();
       const stack = await bench.checkout();
       const both = (description: string) => ['app', 'web'].map((name) => workspace(name, { description }));
-      await stack.begin(...both('one'));
+      await stack.setUp(...both('one'));
       await stack.declare(...both('two'));
       await planInto(stack);
       for (const name of byHand) await setByHand(bench, name, { description: 'two' });
@@ -97,7 +97,7 @@ describe('An approval whose apply succeeded', () => {
   it('has ended also after a recovery if it was for a selection', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'one' }), workspace('web'));
+    await stack.setUp(workspace('app', { description: 'one' }), workspace('web'));
     const stdin = JSON.stringify(workspace('app', { description: 'two' }));
     await runWith(stack, { stdin }, ['plan', '--out', 'plan.json', '-'], 0);
     await runWith(stack, { stdin }, ['apply', 'plan.json', '-'], 0);
@@ -111,7 +111,7 @@ describe('An approval whose apply succeeded', () => {
   it('does not count again because the clock of the machine that planned is ahead', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'one' }));
+    await stack.setUp(workspace('app', { description: 'one' }));
     await stack.declare(workspace('app', { description: 'two' }));
     const planAt = (hours: number) => {
       const now = () => Date.now() + hours * 3_600_000;
@@ -183,7 +183,7 @@ describe('An approval whose apply failed', () => {
     const stack = await bench.checkout();
     const all = (description: string) =>
       ['app', 'mid', 'web'].map((name) => workspace(name, { description }));
-    await stack.begin(...all('one'));
+    await stack.setUp(...all('one'));
     await stack.declare(...all('two'));
     await planInto(stack);
     const ids = await Promise.all(['mid', 'web'].map((name) => bench.idOf(name)));
@@ -204,7 +204,7 @@ describe('An approval whose apply failed', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const all = (description: string) => ['app', 'web'].map((name) => workspace(name, { description }));
-    await stack.begin(...all('one'), workspace('job'));
+    await stack.setUp(...all('one'), workspace('job'));
     const declareAll = () => stack.declare(...all('two'), workspace('job'));
     await declareAll();
     const { digest } = await planInto(stack);

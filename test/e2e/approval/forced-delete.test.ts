@@ -11,7 +11,7 @@ async function withForcedDelete(resources = 0) {
   const app = { name: 'app', 'resource-count': resources };
   const bench = await openBench({ organization: { workspaces: [app] } });
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', {}, { adopt: true }), anchor);
+  await stack.setUp(workspace('app', {}, { adopt: true }), anchor);
   const id = await bench.idOf('app');
   await stack.declare(removalRequest('Workspace', 'app', 'force'), anchor);
   const lock = (reason: string) => bench.byHand.post(`/workspaces/${id}/actions/lock`, { reason });
@@ -35,7 +35,7 @@ describe('a forced deletion', () => {
     expect(oneLine(out)).toContain('note: it manages 5 resources, and loses their state');
     expect(oneLine(out)).toMatch(/blocks forced-delete 1 Workspace .* app: it manages 5 resources/);
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual([deletion]);
   });
 
@@ -46,7 +46,7 @@ describe('a forced deletion', () => {
     expect(oneLine(out)).toContain('note: it is locked ("bob works"), and not by this stack');
     expect(oneLine(out)).toMatch(/overrides\.lock users user-\w+, bob works/);
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual([deletion]);
   });
 

@@ -52,7 +52,7 @@ async function expectRefused(bench: Bench, stack: Checkout, digest: string): Pro
 async function withDelete(): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { description: 'one' }), workspace('old'));
+  await stack.setUp(workspace('app', { description: 'one' }), workspace('old'));
   await stack.declare(workspace('app', { description: 'one' }));
   return { bench, stack };
 }
@@ -158,7 +158,7 @@ describe('A forged plan file', () => {
   it('of an earlier version, with the placeholder of a secret in it, has to be planned again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'first' }));
+    await stack.setUp(workspace('app', { description: 'first' }));
     await setByHand(bench, 'app', { description: `pasted ${secrets.API_TOKEN}` });
     const { digestVersion: _, ...plan } = await planInto(stack);
     await forge(
@@ -190,7 +190,7 @@ describe('A redacted value in a plan file', () => {
   it('is replaced as a whole', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'first' }));
+    await stack.setUp(workspace('app', { description: 'first' }));
     const { API_TOKEN: token } = secrets;
     await setByHand(bench, 'app', { description: `pasted ${token}` });
     const plan = await planInto(stack);
@@ -220,7 +220,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
       workspace('app', { description: 'two', remoteStateConsumers: ['web'] }),
       workspace('web'),
     );
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(workspace('app', { description: 'three', globalRemoteState: true }));
     return { bench, stack, plan: await planInto(stack) };
   }
@@ -292,7 +292,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
   it('is not applied if its notes do not name who loses access to a state', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { maxDeletes: 5 } } });
-    await stack.begin(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
     await stack.declare(workspace('web'));
     const plan = await planInto(stack);
     const notes = plan.changes.flatMap((one) => one.notes);
@@ -311,7 +311,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
   it('is applied if only notes about rights, environment and locks at that time differ', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'one' }));
+    await stack.setUp(workspace('app', { description: 'one' }));
     await stack.declare(workspace('app', { description: 'two' }));
     const plan = await planInto(stack);
     const passing = [
@@ -330,7 +330,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
   it('is not applied if it has another number of unchanged resources', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'one' }), workspace('web'));
+    await stack.setUp(workspace('app', { description: 'one' }), workspace('web'));
     await stack.declare(workspace('app', { description: 'two' }), workspace('web'));
     const plan = await planInto(stack);
     expect(plan).toMatchObject({ summary: { unchanged: 1 } });

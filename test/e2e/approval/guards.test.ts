@@ -19,7 +19,7 @@ interface Begun {
 async function fourDeletes(options: StackOptions = {}): Promise<Begun> {
   const bench = await openBench();
   const stack = await bench.checkout(options);
-  await stack.begin(...numbered(7));
+  await stack.setUp(...numbered(7));
   await stack.declare(...numbered(3));
   return { bench, stack };
 }
@@ -103,7 +103,7 @@ describe('apply of a plan with a guard that blocks', () => {
   it('says which of several guards are not acknowledged yet', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...numbered(4), role('web'));
+    await stack.setUp(...numbered(4), role('web'));
     await stack.declare(role('web', { boundServiceAccountNames: ['*'] }));
     const plan = await stack.plan();
     expect(plan.acknowledge).toEqual(['deletes', 'zero', 'wildcard']);
@@ -118,7 +118,7 @@ describe('apply of a plan with a guard that blocks', () => {
   it('continues after it was interrupted, even if the rest trips more guards', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...numbered(20));
+    await stack.setUp(...numbered(20));
     const updated = numbered(6, { autoApply: true });
     await stack.declare(...updated, ...numbered(18).slice(6));
     const plan = await stack.plan();
@@ -135,9 +135,9 @@ describe('apply of a plan with a guard that blocks', () => {
     const { bench, stack } = await fourDeletes();
     const at = { cwd: stack.directory, env: secrets };
     const answering = (answer: string) =>
-      onTerminal(['apply'], at, async ({ sees, types }) => {
-        await sees(/type the guard that blocks: deletes/);
-        types(`${answer}\r`);
+      onTerminal(['apply'], at, async ({ waitForText, typeText }) => {
+        await waitForText(/type the guard that blocks: deletes/);
+        typeText(`${answer}\r`);
       });
     expect((await answering('yes')).code).toBe(5);
     expect(bench.wire.writes()).toEqual([]);
@@ -149,7 +149,7 @@ describe('apply of a plan with a guard that blocks', () => {
 describe('--ack', () => {
   it('may be given several times, and each of them counts', async () => {
     const stack = await (await openBench()).checkout({ spec: { guards: { maxDeletes: 0 } } });
-    await stack.begin(workspace('app'), workspace('web'), workspace('kept'));
+    await stack.setUp(workspace('app'), workspace('web'), workspace('kept'));
     await stack.declare(workspace('kept'));
     const { digest, acknowledge } = await stack.plan();
     expect(acknowledge).toEqual(['deletes']);
@@ -198,7 +198,7 @@ describe('a stack', () => {
     const stack = await bench.checkout({ spec: { guards: { raise: ['new-role'] } } });
     await stack.declare(role('web'));
     await stack.run(['apply', '--yes'], 5);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/web']);
   });
 
@@ -222,7 +222,7 @@ describe('a guard blocks', () => {
   it('a delete and a create that look alike, and proposes the line that renames in place', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(api('api'), workspace('stays'));
+    await stack.setUp(api('api'), workspace('stays'));
     const id = await bench.idOf('api');
     await stack.declare(api('api-prod'), workspace('stays'));
     const { out } = await stack.run(['apply', '--yes'], 5);
@@ -248,7 +248,7 @@ describe('a guard blocks', () => {
       const bench = await openBench();
       const stack = await bench.checkout({ spec: { defaults: { Workspace: { executionMode: 'local' } } } });
       const settings = { autoApply: true, tags: { team: 'pay' } };
-      await stack.begin(workspace('api', settings, metadata), workspace('stays'));
+      await stack.setUp(workspace('api', settings, metadata), workspace('stays'));
       await keep(bench, await bench.idOf('api'));
       await stack.declare(workspace('api-prod', settings, metadata), workspace('stays'), workspace('plain'));
       const { out } = await stack.run(['apply', '--yes'], 5);
@@ -263,10 +263,10 @@ describe('a guard blocks', () => {
   it('a delete and a create that look alike only until they are acknowledged', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(api('api'), workspace('stays'));
+    await stack.setUp(api('api'), workspace('stays'));
     const id = await bench.idOf('api');
     await stack.declare(api('api-prod'), workspace('stays'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('api')).toEqual([]);
     expect(await bench.idsOf('api-prod')).not.toEqual([id]);
   });
@@ -274,13 +274,13 @@ describe('a guard blocks', () => {
   it('the new creation of resources that somebody deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('stays'), role('web'), role('stays'));
+    await stack.setUp(workspace('app'), workspace('stays'), role('web'), role('stays'));
     await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
     await bench.byHandMount('DELETE', 'role/web');
     expect(namesOf(await stack.plan())).toEqual(['recreate blocks', 'recreate blocks', 'new-role warns']);
     await stack.run(['apply', '--yes'], 5);
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('app')).toHaveLength(1);
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -288,13 +288,13 @@ describe('a guard blocks', () => {
   it('each delete of a resource without a record in the ledger', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('old'), role('old'), role('web'));
+    await stack.setUp(workspace('app'), workspace('old'), role('old'), role('web'));
     await stack.loseLedger();
     await stack.declare(workspace('app'), role('web'));
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(out).toContain('! blocks  no-record  1 Workspace in "acme" would be deleted');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
     expect(await bench.byHandMount('GET', 'role/old')).toHaveProperty('token_ttl');
   });
@@ -313,7 +313,7 @@ describe('a guard blocks', () => {
     expect(plan.changes).toMatchObject([{ action: 'adopt' }]);
     expect(namesOf(plan)).toContain('adopt blocks');
     await stack.run(['apply', '--yes'], 5);
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.run(['plan', '--exit-code'], 0);
     expect((await stack.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'adopted' });
   });
@@ -323,7 +323,7 @@ describe('wider access is reported in words', () => {
   it('of roles: who gains and who loses what', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(
+    await stack.setUp(
       role('web', {
         tokenPolicies: ['read'],
         boundServiceAccountNames: ['app', 'job'],
@@ -360,7 +360,7 @@ describe('wider access is reported in words', () => {
 
   it('of roles: two lists that are opened to everyone are one sentence, in the guard and in the change', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(role('web', { tokenPolicies: ['read'] }));
+    await stack.setUp(role('web', { tokenPolicies: ['read'] }));
     const all = { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] };
     await stack.declare(role('web', { tokenPolicies: ['read'], ...all }));
     const { out } = await stack.run(['plan'], 0);
@@ -369,7 +369,7 @@ describe('wider access is reported in words', () => {
 
   it('of roles: a lifetime of 0 is the default of the mount, not an unlimited lifetime', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(role('web', { tokenTtl: '1h' }));
+    await stack.setUp(role('web', { tokenTtl: '1h' }));
     await stack.declare(role('web', { tokenTtl: undefined }));
     const { out } = await stack.run(['plan'], 0);
     const words = out.replace(/\s+/g, ' ');
@@ -384,7 +384,7 @@ describe('wider access is reported in words', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const both = [workspace('net'), workspace('db'), workspace('reader'), workspace('other')];
-    await stack.begin(
+    await stack.setUp(
       ...both,
       consumers('net', { consumers: ['reader'] }),
       consumers('db', { consumers: ['reader'] }),
@@ -402,7 +402,7 @@ describe('wider access is reported in words', () => {
     await stack.declare(workspace('net', { globalRemoteState: true }));
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(out).toContain('net: every workspace of the organization may read the state');
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.run(['plan', '--exit-code'], 0);
     // A change back to a list of consumers widens no access.
     await stack.declare(

@@ -335,8 +335,8 @@ describe('a change that the service will refuse', () => {
   it('is a note in a plan, and an apply with that token is refused', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(first, second);
-    const reader = await stack.become({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
+    await stack.setUp(first, second);
+    const reader = await stack.reconfigure({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
     const wanted = [workspace('first', { autoApply: false, description: 'one' }), second, role('web')];
     await reader.declare(...wanted);
     const plan = await planInto(reader);
@@ -348,7 +348,7 @@ describe('a change that the service will refuse', () => {
     }
     expect(bench.wire.writes()).toEqual([]);
     // A token that may write applies that very plan.
-    const writer = await reader.become({ workspaces: {} });
+    const writer = await reader.reconfigure({ workspaces: {} });
     await writer.run(['apply', planFileOf(reader)], 0);
   });
 });

@@ -66,7 +66,7 @@ describe('text from the service', () => {
       },
     });
     const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
-    await stack.begin(workspace('old'), role('web'));
+    await stack.setUp(workspace('old'), role('web'));
     await bench.byHand.update(await bench.idOf('app'), { description: 'placeholder' });
     await bench.byHand.post(`/workspaces/${await bench.idOf('old')}/actions/lock`, { reason: 'placeholder' });
     await bench.byHandMount('POST', 'role/web', { token_policies: ['placeholder'] });
@@ -109,8 +109,8 @@ describe.runIf(hasScript)('on a terminal', () => {
     await stack.declare(workspace('app'), role('web'));
     const answer = (typed: string, columns = 120) =>
       onTerminal(['apply'], { cwd: stack.directory, env: secrets, columns }, async (person) => {
-        await person.sees(/Apply these 2 changes\? \[y\/N\]/);
-        person.types(typed);
+        await person.waitForText(/Apply these 2 changes\? \[y\/N\]/);
+        person.typeText(typed);
       });
     return { bench, stack, answer };
   }
@@ -162,7 +162,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   async function typeAhead(typed: string, question: RegExp, documents: readonly object[]) {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(role('web'));
+    await stack.setUp(role('web'));
     await stack.declare(...documents);
     const reading = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -174,11 +174,11 @@ describe.runIf(hasScript)('on a terminal', () => {
     const at = { cwd: stack.directory, env: secrets };
     const ran = await onTerminal(['apply'], at, async (person) => {
       await reading.promise;
-      person.types(typed);
-      await person.sees(/typed/); // the terminal's own echo
+      person.typeText(typed);
+      await person.waitForText(/typed/); // the terminal's own echo
       release.resolve();
-      await person.sees(question);
-      person.types('\r');
+      await person.waitForText(question);
+      person.typeText('\r');
     });
     return { ...ran, writes: bench.wire.writes() };
   }
@@ -211,15 +211,15 @@ describe.runIf(hasScript)('on a terminal', () => {
     const names = ['a', 'b', 'c', 'd'];
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...names.map((name) => workspace(name)), role('web'));
+    await stack.setUp(...names.map((name) => workspace(name)), role('web'));
     await stack.declare(role('web', { boundServiceAccountNames: ['*'] }));
     const before = bench.wire.writes().length;
     const answering = (answer: string) =>
-      onTerminal(['apply'], { cwd: stack.directory, env: secrets }, async ({ sees, types }) => {
-        await sees(
+      onTerminal(['apply'], { cwd: stack.directory, env: secrets }, async ({ waitForText, typeText }) => {
+        await waitForText(
           /type the names of the guards that block, all of them, separated by commas: deletes, zero/,
         );
-        types(`${answer}\r`);
+        typeText(`${answer}\r`);
       });
     const { code, screen } = await answering('wildcard');
     expect({ code, screen: screen.replaceAll(/\s+/g, ' ') }).toEqual({
@@ -238,17 +238,17 @@ describe.runIf(hasScript)('on a terminal', () => {
   ])('at the question for guards, %s, and the lock is released', async (_, typed, expected) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(role('web'));
+    await stack.setUp(role('web'));
     await stack.declare(role('web', { boundServiceAccountNames: ['*'] }));
     const at = { cwd: stack.directory, env: secrets };
     const { code, screen } = await onTerminal(['apply'], at, async (person) => {
-      await person.sees(/type the guard that blocks: wildcard/);
-      person.types(typed);
+      await person.waitForText(/type the guard that blocks: wildcard/);
+      person.typeText(typed);
     });
     expect(code).toBe(expected);
     expect(screen).toContain('nothing was written');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
   });
 
   it.each([
@@ -257,12 +257,12 @@ describe.runIf(hasScript)('on a terminal', () => {
     ['a yes', 'y\r', 0],
   ])('recover asks, and releases the lock after %s', async (_, typed, expected) => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.loseLedger();
     const at = { cwd: stack.directory, env: secrets };
     const { code, screen } = await onTerminal(['recover'], at, async (person) => {
-      await person.sees(/Write this ledger\? \[y\/N\]/);
-      person.types(typed);
+      await person.waitForText(/Write this ledger\? \[y\/N\]/);
+      person.typeText(typed);
     });
     expect(code, screen).toBe(expected);
     await stack.run(['recover', '--yes'], 0);
@@ -274,13 +274,13 @@ describe.runIf(hasScript)('on a terminal', () => {
   ])('recover --moved holds the lock while it asks, and releases it after %s', async (_, typed, expected) => {
     const bench = await openBench({ others: ['other'] });
     const before = await bench.checkout();
-    await before.begin(workspace('app'));
-    const stack = await before.become({ workspaces: { organization: 'other' } });
+    await before.setUp(workspace('app'));
+    const stack = await before.reconfigure({ workspaces: { organization: 'other' } });
     const at = { cwd: stack.directory, env: secrets };
     const { code, screen } = await onTerminal(['recover', '--moved', 'acme'], at, async (person) => {
-      await person.sees(/Write this ledger\?/);
+      await person.waitForText(/Write this ledger\?/);
       await stack.run(['recover', '--moved', 'acme', '--yes'], 8);
-      person.types(typed);
+      person.typeText(typed);
     });
     expect(code, screen).toBe(expected);
     expect(screen).toContain('nothing was written');
@@ -291,7 +291,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     // Once an ownership tag is seen, creates need not wait for the first one.
-    await stack.begin(workspace('old'));
+    await stack.setUp(workspace('old'));
     await stack.declare(
       workspace('app', { remoteStateConsumers: ['app-2'] }),
       workspace('app-2'),
@@ -309,8 +309,8 @@ describe.runIf(hasScript)('on a terminal', () => {
       { cwd: stack.directory, env: secrets },
       async (person) => {
         await started.promise;
-        person.types('\u0003');
-        await person.sees(/interrupted: any write that was sent is waited for/);
+        person.typeText('\u0003');
+        await person.waitForText(/interrupted: any write that was sent is waited for/);
         release.resolve();
       },
     );

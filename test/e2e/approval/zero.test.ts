@@ -6,7 +6,7 @@ import { role, workspace } from '../../support/cli/documents.ts';
 it('Apply blocks the deletion of all declared workspaces even if a protected one stays', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(
+  await stack.setUp(
     role('other'),
     workspace('one'),
     workspace('two'),
@@ -27,7 +27,7 @@ it('Apply blocks the deletion of all declared workspaces even if a protected one
 it('Apply deletes some of several workspaces without the guard', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('one'), workspace('two'), workspace('three'));
+  await stack.setUp(workspace('one'), workspace('two'), workspace('three'));
   await stack.declare(workspace('two'), workspace('three'));
   expect((await stack.plan()).guards.map(({ id }) => id)).not.toContain('zero');
   await stack.run(['apply', '--yes'], 0);
@@ -36,7 +36,7 @@ it('Apply deletes some of several workspaces without the guard', async () => {
 it('Accept blocks the removal of the manifests of all declared roles, even if another role has a record', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(role('one'), role('two'), role('kept'));
+  await stack.setUp(role('one'), role('two'), role('kept'));
   const changed = {
     bound_service_account_names: ['app'],
     bound_service_account_namespaces: ['x'],

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { eventsSchema } from '../../../src/commands/audit/schema.ts';
-import type { Ran } from '../../support/captured-host.ts';
+import type { CommandResult } from '../../support/captured-host.ts';
 import {
   servedEvent,
   servedEvents,
@@ -29,17 +29,17 @@ interface Line {
   readonly event: { readonly id: string };
 }
 
-const linesOf = ({ out }: Pick<Ran, 'out'>) =>
+const linesOf = ({ out }: Pick<CommandResult, 'out'>) =>
   out
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
-const idsOf = (ran: Pick<Ran, 'out'>) => linesOf(ran).map(({ event }) => event.id);
+const idsOf = (ran: Pick<CommandResult, 'out'>) => linesOf(ran).map(({ event }) => event.id);
 const list = (stack: StackFolder, ...args: string[]) =>
   stack.run(['audit', 'list', '--format', 'jsonl', ...args], 0).then(idsOf);
 
 /** The parsed JSON output, after a check against the published schema. */
-function asListed({ out }: Pick<Ran, 'out'>): object {
+function asListed({ out }: Pick<CommandResult, 'out'>): object {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const check = ajv.compile(eventsSchema);
@@ -185,7 +185,7 @@ describe('trueup audit follow', () => {
 
   it('prints each event once, also after refusals, and exits with 0 when it is interrupted', async () => {
     const service = await serveTrail(servedEvents(1));
-    service.instead = (_, count) => {
+    service.override = (_, count) => {
       if (count === 2) return { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } };
       if (count === 4) service.events.push(...servedEvents(1, 2));
       return undefined;
@@ -193,7 +193,7 @@ describe('trueup audit follow', () => {
     const stack = stackAt(service);
     const args = ['audit', 'follow', '--interval', '1s', '--since', '2026-11-20T12:00:00Z'];
     const running = startTrueup(args, { cwd: stack.directory, env });
-    await running.says(/request-of-e2/);
+    await running.waitForText(/request-of-e2/);
     running.kill('SIGINT');
     const { code, out } = await running.ended;
     expect(code).toBe(0);
@@ -219,7 +219,7 @@ it.each<[string, string[]]>([
 ])('trueup audit %s refuses the trail of another organization', async (_, args) => {
   const service = await serveTrail(busyDay);
   const organization = { type: 'organizations', id: 'acme', attributes: { 'external-id': 'org-of-target' } };
-  service.instead = ({ path, headers }) =>
+  service.override = ({ path, headers }) =>
     path === '/api/v2/organizations/acme' && headers['authorization'] === `Bearer ${env.API_TOKEN}`
       ? { body: { data: organization } }
       : undefined;
@@ -306,14 +306,14 @@ describe('trueup audit archive', () => {
 
   it('runs with --follow until it is stopped, and reports each time what is new', async () => {
     const service = await serveTrail(servedEvents(2));
-    service.instead = (_, count) => {
+    service.override = (_, count) => {
       if (count === 3) service.events.push(...servedEvents(1, 3));
       return undefined;
     };
     const stack = stackAt(service);
     const args = ['audit', 'archive', '--to', 'kept.db', '--follow', '--interval', '1s'];
     const running = startTrueup(args, { cwd: stack.directory, env });
-    await running.says(/acme: 1 new event,/);
+    await running.waitForText(/acme: 1 new event,/);
     running.kill('SIGTERM');
     const { code, out } = await running.ended;
     expect([code, out.match(/new event/g)]).toEqual([0, ['new event', 'new event']]);
@@ -325,7 +325,7 @@ describe('trueup audit archive', () => {
     const stack = stackAt(service);
     const args = ['audit', 'archive', '--to', 'kept.db'];
     const killed = Promise.withResolvers<void>();
-    service.instead = (_, count) => {
+    service.override = (_, count) => {
       if (count !== 3) return undefined;
       running.kill('SIGKILL');
       killed.resolve();

@@ -155,7 +155,7 @@ describe('An environment with required reviewers', () => {
       const refused = { ...create, times: 2, fault: { answer: 403 } };
       scene.bench.wire.add({ ...create, fault: { first: async () => {} } }, refused);
       await scene.ciApply(6, waited(digest), attempt(number));
-      expect(scene.told(pull)).toContain('Applied in part');
+      expect(scene.applyComment(pull)).toContain('Applied in part');
       scene.bench.wire.reset();
       scene.github.state.restartRun(run, 'ann');
     }
@@ -253,6 +253,6 @@ describe('A job', () => {
     expect(await scene.bench.idsOf('first')).toHaveLength(1);
     const same = await scene.ciApply(0, ['.', '../pay', 'trueup.yaml']);
     expect(same.out).not.toContain('exit code');
-    await scene.refused('"../.." is not in this repository: name a stack of it', 1, ['../..']);
+    await scene.expectRefused('"../.." is not in this repository: name a stack of it', 1, ['../..']);
   });
 });

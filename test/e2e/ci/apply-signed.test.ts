@@ -51,7 +51,7 @@ describe('A signature', () => {
     merge();
     const { err } = await scene.ciApply(4, [], noCodeHost);
     expect(err).toContain(`"trueup approve ${digest} --commit ${scene.main()}"`);
-    await scene.sign({ digest, commit: scene.main(), by: 'alice', says: ahead() });
+    await scene.sign({ digest, commit: scene.main(), by: 'alice', forged: ahead() });
     await scene.ciApply(0, [], noCodeHost);
     await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('first')}`);
     expect((await scene.ciApply(4, ['.'], noCodeHost)).err).toContain('it was applied already');
@@ -104,7 +104,7 @@ describe('A signature', () => {
     const { out } = await scene.ciApply(0);
     expect(out).toContain('deletes acknowledged by "bob@example.com" (signature)');
     expect(out).not.toContain('until');
-    expect(scene.told(pull)).toContain('deletes acknowledged by `bob@example.com` (signature)');
+    expect(scene.applyComment(pull)).toContain('deletes acknowledged by `bob@example.com` (signature)');
   });
 
   it('of only a digest is compared with the plan in the comment, and the apply comment shows differences', async () => {
@@ -119,7 +119,7 @@ describe('A signature', () => {
     const { err, out } = await scene.ciApply(4);
     expect(err).toContain('nor what is left of it: "Workspace/acme/base" changed');
     expect(out).toContain('In both, and different');
-    const told = scene.told(pull) ?? '';
+    const told = scene.applyComment(pull) ?? '';
     expect(told).toContain('**Difference from the approved plan**');
     expect(told).toContain('by hand');
   });

@@ -26,7 +26,7 @@ describe('A pull request with a review of its head', () => {
     expect(out).toContain('approved by "alice" (review, pull request 11)');
     expect(out).toContain('Planned again: nothing is left to do');
     expect(await scene.bench.idsOf('first')).toHaveLength(1);
-    expect(scene.told(pull)).toContain('Applied');
+    expect(scene.applyComment(pull)).toContain('Applied');
     const { entries } = JSON.parse((await scene.run(['history', '--limit', '1', '--format', 'json'], 0)).out);
     expect(entries).toMatchObject([
       { approvals: [{ method: 'review', by: 'alice', digest, pullRequest: 11, commit: pull.head }] },
@@ -71,8 +71,8 @@ describe('A pull request with a review of its head', () => {
     expect(err).toContain('exit code 4, stale: Approve the plan');
     expect(out).toContain('Workspace/acme/first');
     expect(scene.bench.wire.writes()).toEqual([]);
-    expect(scene.told(pull)).toContain('Not applied');
-    expect(scene.told(pull)).toContain('Workspace/acme/first');
+    expect(scene.applyComment(pull)).toContain('Not applied');
+    expect(scene.applyComment(pull)).toContain('Workspace/acme/first');
   });
 
   it('is not applied if drift changed its plan', async () => {
@@ -110,7 +110,7 @@ describe('Two pull requests', () => {
     const { entries } = JSON.parse((await scene.run(['history', '--limit', '1', '--format', 'json'], 0)).out);
     expect(entries[0].approvals.map(({ by }: { by: string }) => by)).toEqual(['alice', 'bob']);
     expect(Object.keys(entries[0].endedApprovals)).toEqual(expect.arrayContaining([one.digest, two.digest]));
-    expect(scene.told(two.pull)).toContain('Applied');
+    expect(scene.applyComment(two.pull)).toContain('Applied');
   });
 
   it('are not applied if only one of them was approved', async () => {
@@ -167,11 +167,13 @@ describe('An approval', () => {
     const refuse = async () => writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     scene.bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: refuse } });
     await scene.ciApply(1);
-    expect(scene.told(pull)).toMatch(/### Applied, but not verified: stack `payments`[\s\S]*: 1 applied\./);
+    expect(scene.applyComment(pull)).toMatch(
+      /### Applied, but not verified: stack `payments`[\s\S]*: 1 applied\./,
+    );
     rmSync(hook);
     scene.bench.wire.reset();
     await scene.ciApply(0, [], { env: { GITHUB_RUN_ATTEMPT: '2' } });
-    expect(scene.told(pull)).toMatch(
+    expect(scene.applyComment(pull)).toMatch(
       /### Nothing left to apply: stack `payments`[\s\S]*An earlier apply may have made the changes/,
     );
     expect(scene.bench.wire.writes()).toEqual([]);

@@ -45,7 +45,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     const later = await scene.pull([second], { author: 'carol' });
     later.approve('bob');
     later.merge();
-    await scene.refused(/"bob" may have made pull request 11, .* has not enough approvals/);
+    await scene.expectRefused(/"bob" may have made pull request 11, .* has not enough approvals/);
     own.approve('alice');
     const { out } = await scene.ciApply(0);
     expect(out).toContain('approved by "bob" (review, pull request 12)');
@@ -57,7 +57,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     const later = await scene.pull([first], { author: 'bob' });
     later.approve('ann');
     later.merge();
-    await scene.refused('"ann" may have made commits that came without a pull request of their own');
+    await scene.expectRefused('"ann" may have made commits that came without a pull request of their own');
     later.approve('carol');
     await scene.ciApply(0);
   });
@@ -101,7 +101,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     const later = await scene.pull([second], { author: 'carol' });
     later.approve('bob');
     later.merge();
-    await scene.refused(/"bob" may have made pull request 11/);
+    await scene.expectRefused(/"bob" may have made pull request 11/);
   });
 
   it('a local ledger in the checkout of a job is refused, because it would be lost', async () => {
@@ -126,7 +126,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     own.merge();
     await cutShort(scene);
     scene.push({ 'pay/trueup.yaml': JSON.stringify(stolen) });
-    await scene.refused('where its secrets go needs an approval');
+    await scene.expectRefused('where its secrets go needs an approval');
     expect(thief.tokens).toEqual([]);
     scene.push({ 'pay/trueup.yaml': trueup });
     await scene.ciApply(0);
@@ -142,7 +142,7 @@ describe('An interrupted apply', { timeout: 180_000 }, () => {
     own.merge();
     await cutShort(scene);
     await mergeSignedByNew(scene);
-    await scene.refused(/not approved|not counted/, 4);
+    await scene.expectRefused(/not approved|not counted/, 4);
     expect(await scene.bench.idsOf('third')).toEqual([]);
   });
 
@@ -155,7 +155,7 @@ describe('An interrupted apply', { timeout: 180_000 }, () => {
     own.merge();
     await cutShort(scene);
     await mergeSignedByNew(scene);
-    await scene.refused(/not approved|not counted/, 4);
+    await scene.expectRefused(/not approved|not counted/, 4);
     expect(await scene.bench.idsOf('third')).toEqual([]);
   });
 });
@@ -176,7 +176,7 @@ describe('A stack that replaces another one for a while', { timeout: 180_000 }, 
     const moved = await scene.pull([first], { file: 'one.yaml', author: 'carol', files: back });
     moved.approve('bob');
     moved.merge();
-    await scene.refused('"bob" may have made pull request 11', 4, ['.']);
+    await scene.expectRefused('"bob" may have made pull request 11', 4, ['.']);
   });
 });
 
@@ -201,7 +201,7 @@ describe('A file that a stack had only between two applies', { timeout: 180_000 
     });
     moved.approve('ann');
     moved.merge();
-    await scene.refused('"ann" may have made pull request 12');
+    await scene.expectRefused('"ann" may have made pull request 12');
     moved.approve('carol');
     await scene.ciApply(0);
   });

@@ -34,26 +34,26 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
       state.label(pull, label, 'alice');
     state.review(pull, { by: 'alice', state: 'COMMENTED' });
     state.review(pull, { by: 'alice', state: 'PENDING' });
-    await scene.refused('the pull request has no approving review');
+    await scene.expectRefused('the pull request has no approving review');
 
     // The reviewers of an environment have approved another run of the same commit.
     const commit = scene.main();
     state.approveRun(state.startRun({ id: 770, commit, by: 'ann' }), { by: 'alice', environment: 'prod' });
     const run = state.startRun({ id: 771, commit, by: 'ann' });
     const waited = ['--digest', digest, '--environment', 'prod'];
-    await scene.refused('the run has no approval for environment "prod"', 4, waited);
+    await scene.expectRefused('the run has no approval for environment "prod"', 4, waited);
     state.approveRun(run, { by: 'alice', environment: 'prod' });
     // The digest of a plan from elsewhere, such as an artifact.
-    await scene.refused('no valid approval was found', 4, [
+    await scene.expectRefused('no valid approval was found', 4, [
       '--digest',
       'f'.repeat(32),
       '--environment',
       'dev',
     ]);
     const foreign = ['--digest', 'f'.repeat(32), '--environment', 'prod'];
-    await scene.refused(`the approved plan "${'f'.repeat(32)}" is not this one`, 4, foreign);
+    await scene.expectRefused(`the approved plan "${'f'.repeat(32)}" is not this one`, 4, foreign);
     run.commit = pull.head;
-    await scene.refused(`the run is of commit "${pull.head}"`, 4, waited);
+    await scene.expectRefused(`the run is of commit "${pull.head}"`, 4, waited);
     expect(github.asked.filter(({ path }) => forgeable.test(path))).toEqual([]);
 
     approve('alice');
@@ -72,9 +72,9 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
 
     // A member who was removed from the team, or has not accepted the invitation yet.
     team.delete('alice');
-    await scene.refused('"alice" is not among the users and teams in "from" of spec.approvals');
+    await scene.expectRefused('"alice" is not among the users and teams in "from" of spec.approvals');
     team.set('alice', 'pending');
-    await scene.refused('"alice" is not among the users and teams');
+    await scene.expectRefused('"alice" is not among the users and teams');
     team.set('alice', 'active');
 
     // The comment of another stack, and two that differ.
@@ -85,29 +85,29 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
       hiddenLines(stack, { shown: { ...shown, digest }, earlier: [] }).join('\n');
     const { body } = comment;
     comment.body = bodyOf('other', plan.digest);
-    await scene.refused('it has no comment with a plan of stack "payments"');
+    await scene.expectRefused('it has no comment with a plan of stack "payments"');
     comment.body = body;
     pull.comments.push({ ...comment, id: 1, body: bodyOf('payments', 'f'.repeat(32)) });
-    await scene.refused('it has several comments with different plans of stack "payments"');
+    await scene.expectRefused('it has several comments with different plans of stack "payments"');
     pull.comments.pop();
 
     // Requested changes on the third page, and a head that does not exist any more.
     for (let count = 0; count < 210; count += 1)
       state.review(pull, { by: `guest${count}`, state: 'COMMENTED' });
     state.review(pull, { by: 'alice', state: 'CHANGES_REQUESTED' });
-    await scene.refused('the review requests changes');
+    await scene.expectRefused('the review requests changes');
     pull.reviews.pop();
     const { commits, from } = pull;
     pull.commits = commits.map((one) => ({ ...one, sha: 'e'.repeat(40) }));
-    await scene.refused(`its head ${pull.head} is not among its commits`);
+    await scene.expectRefused(`its head ${pull.head} is not among its commits`);
     pull.commits = [
       ...Array.from({ length: 250 }, (_, at) => ({ sha: `${at}`.padStart(40, '0') })),
       ...commits,
     ];
-    await scene.refused('GitHub lists only 250 commits of a pull request');
+    await scene.expectRefused('GitHub lists only 250 commits of a pull request');
     pull.commits = commits;
     pull.from = null;
-    await scene.refused('the repository that its head is in was deleted');
+    await scene.expectRefused('the repository that its head is in was deleted');
     pull.from = from;
 
     // Each answer can be missing.
@@ -125,12 +125,12 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
       [/\/permission$/, 404],
     ] as const) {
       [failing, answer] = [path, { status, body: message, headers: { location: '/elsewhere' } }];
-      await scene.refused(closed, 1);
+      await scene.expectRefused(closed, 1);
     }
     [failing, answer] = [/\/reviews$/, { status: 200, cut: true }];
-    await scene.refused(/\/pulls\/11\/reviews.* failed/, 1);
+    await scene.expectRefused(/\/pulls\/11\/reviews.* failed/, 1);
     [failing, answer] = [/\/reviews$/, { status: 200, silent: true }];
-    await scene.refused(/this run has had its 4s; --timeout gives it more/, 1, ['--timeout', '4s']);
+    await scene.expectRefused(/this run has had its 4s; --timeout gives it more/, 1, ['--timeout', '4s']);
 
     failing = /$^/;
     await scene.ciApply(0);
@@ -154,8 +154,8 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
       [{ until: days(40) }, 'it is valid for more than 30 days'],
       [{ at: days(-3), until: days(-1) }, 'it expired at'],
     ] as const;
-    for (const [says] of forged) await scene.sign({ digest, commit, by: 'alice', says });
-    const { err } = await scene.refused('no valid approval was found');
+    for (const [changed] of forged) await scene.sign({ digest, commit, by: 'alice', forged: changed });
+    const { err } = await scene.expectRefused('no valid approval was found');
     for (const [, why] of forged) expect(err).toContain(why);
     expect(err).toContain('2 signatures for other commits, such as those of earlier applies');
     await scene.sign({ digest, commit, by: 'mallory' });
@@ -163,7 +163,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.sign({ digest, commit, by: 'bob' });
     const [own, ...others] = pull.commits;
     if (own !== undefined) pull.commits = [{ ...own, coAuthors: ['bob'] }, ...others];
-    const people = await scene.refused('no valid approval was found');
+    const people = await scene.expectRefused('no valid approval was found');
     expect(people.err).toMatch(/the key SHA256:\S+ is not admitted at the head/);
     for (const name of ['ann', 'bob'])
       expect(people.err).toContain(
@@ -172,13 +172,13 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
 
     // A signature of another plan, by a person who may sign.
     await scene.sign({ digest: 'f'.repeat(32), commit, by: 'alice' });
-    await scene.refused(`the approved plan "${'f'.repeat(32)}" is not this one`);
+    await scene.expectRefused(`the approved plan "${'f'.repeat(32)}" is not this one`);
     // A valid signature, whose signer is removed before the apply.
     await scene.sign({ digest, commit, by: 'alice' });
     const { author } = scene.scene;
     const signers = git(author, 'show', 'origin/main:pay/allowed_signers');
     scene.push({ 'pay/allowed_signers': `${signers.split('\n').slice(1).join('\n')}\n` });
-    const removed = await scene.refused('no valid approval was found');
+    const removed = await scene.expectRefused('no valid approval was found');
     expect(removed.err).toMatch(/is not admitted at the head: No principal matched/);
     scene.push({ 'pay/allowed_signers': `${signers}\n` });
     const { out } = await scene.ciApply(0);
@@ -199,7 +199,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     scene.github.state.introduced.set(scene.main(), pull.number);
     // The second job is not locked by the first one.
     for (let job = 0; job < 2; job += 1) {
-      const { err } = await scene.refused('the commits since the last apply cannot be read', 1);
+      const { err } = await scene.expectRefused('the commits since the last apply cannot be read', 1);
       expect(err).toContain('apply once by hand with "trueup apply"');
     }
   });

@@ -33,62 +33,62 @@ describe('A merge request that was approved and merged is not applied', { timeou
 
     // The approval itself, and who gave it.
     state.isOld = true;
-    await scene.refused('this version of GitLab does not say when it was given');
+    await scene.expectRefused('this version of GitLab does not say when it was given');
     state.isOld = false;
     pull.approvals = [{ ...given, by: author }];
-    await scene.refused(`"${author}" is the author of the pull request`);
+    await scene.expectRefused(`"${author}" is the author of the pull request`);
     state.members.set('project_5_bot_2', 40);
     pull.approvals = [{ ...given, by: 'project_5_bot_2' }];
-    await scene.refused('"project_5_bot_2" is not a person');
+    await scene.expectRefused('"project_5_bot_2" is not a person');
     pull.approvals = [];
-    await scene.refused('the pull request has no approving review');
+    await scene.expectRefused('the pull request has no approving review');
     pull.approvals = approvals;
     state.members.set('bob', 20);
-    await scene.refused('"bob" has no write permission');
+    await scene.expectRefused('"bob" has no write permission');
     state.members.set('bob', 30);
     state.user('bob').state = 'blocked';
-    await scene.refused('"bob" has no write permission');
+    await scene.expectRefused('"bob" has no write permission');
     state.user('bob').state = 'active';
 
     // The user who pushed, whom no commit names.
     const [push] = state.pushes.splice(0);
     if (push === undefined) throw new Error('there is no push');
-    await scene.refused('GitLab does not say who pushed');
+    await scene.expectRefused('GitLab does not say who pushed');
     state.pushes.push({ ...push, by: 'bob' });
-    await scene.refused('"bob" is the author of the pull request, or wrote or pushed');
+    await scene.expectRefused('"bob" is the author of the pull request, or wrote or pushed');
     state.pushes.splice(0, 1, push);
     state.pushes.push({ ...push, branch: 'copy', by: 'bob' });
-    await scene.refused('"bob" is the author of the pull request, or wrote or pushed');
+    await scene.expectRefused('"bob" is the author of the pull request, or wrote or pushed');
     state.pushes.pop();
 
     // Changes of the head after the approval.
     versions.push({ id: 9, head: pull.head, at: state.clock.next() });
-    await scene.refused('it is not newer than the head');
+    await scene.expectRefused('it is not newer than the head');
     versions.splice(1, 1, { id: 9, head: 'd'.repeat(40), at: versions[0]?.at ?? '' });
-    await scene.refused('the newest version of the merge request is of another commit than its head');
+    await scene.expectRefused('the newest version of the merge request is of another commit than its head');
     versions.pop();
     const { head } = pull;
     pull.head = 'd'.repeat(40);
-    await scene.refused('the newest version of the merge request is of another commit than its head');
+    await scene.expectRefused('the newest version of the merge request is of another commit than its head');
     pull.head = head;
 
     // The note with the plan.
     const { updatedAt = '', body } = note;
     state.editComment(note, body);
-    await scene.refused('is not later than the comment with the plan');
+    await scene.expectRefused('is not later than the comment with the plan');
     note.updatedAt = updatedAt;
     notes.splice(0, 1);
     state.comment(pull, { by: 'mallory', body });
-    await scene.refused('is from "mallory", not from "project_5_bot_1"');
+    await scene.expectRefused('is from "mallory", not from "project_5_bot_1"');
     notes.splice(0, notes.length, note);
 
     // A merge request into another branch, and one that is still open.
     Object.assign(pull, { base: 'release' });
-    await scene.refused('no valid approval was found');
+    await scene.expectRefused('no valid approval was found');
     Object.assign(pull, { base: 'main' });
     const { merged } = pull;
     delete pull.merged;
-    await scene.refused('no valid approval was found');
+    await scene.expectRefused('no valid approval was found');
     if (merged !== undefined) pull.merged = merged;
 
     await scene.ciApply(0);
@@ -104,7 +104,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     const closed = 'nothing is approved as long as the code host does not give it in full';
     for (const status of [403, 404, 500, 502, 302]) {
       fault(/\/approvals$/, { status, body, headers: { location: '/elsewhere' } });
-      const { err } = await scene.refused(closed, 1);
+      const { err } = await scene.expectRefused(closed, 1);
       expect(err).toMatch(new RegExp(`/merge_requests/11/approvals answered ${status}`));
       expect(err).toContain('exit code 1, error');
     }
@@ -117,13 +117,13 @@ describe('A merge request that was approved and merged is not applied', { timeou
       [/\/users\/\d+$/, 404],
     ] as const) {
       fault(path, { status, body });
-      await scene.refused(closed, 1);
+      await scene.expectRefused(closed, 1);
     }
     // GitLab answers 404 for users who are not members, or whom the token cannot see.
     fault(/\/members\/all\/\d+$/, { status: 404, body });
-    await scene.refused('"bob" has no write permission');
+    await scene.expectRefused('"bob" has no write permission');
     fault(/\/members\/all\/\d+$/, { status: 403, body });
-    await scene.refused(closed, 1);
+    await scene.expectRefused(closed, 1);
     fault(/$^/, undefined);
     await scene.ciApply(0);
   });
@@ -136,7 +136,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     // GitLab removes approvals some seconds after a push, or not at all.
     const evil = await harmless.change([first, workspace('evil')]);
     evil.merge();
-    await scene.refused('it is not newer than the head');
+    await scene.expectRefused('it is not newer than the head');
     scene.gitlab.state.withdraw(evil.pull, 'bob');
     evil.approve('bob');
     const { out } = await scene.ciApply(0);
@@ -153,7 +153,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     for (let count = 0; count < 120; count += 1) state.approve(pull, `guest${count}`);
     approve('ann');
     merge();
-    const { err } = await scene.refused('no valid approval was found');
+    const { err } = await scene.expectRefused('no valid approval was found');
     expect(err).toContain('"guest119" has no write permission');
     expect(err).toContain('"ann" is the author of the pull request');
 
@@ -161,7 +161,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     pull.notes.splice(0);
     for (let count = 0; count < 110; count += 1) state.comment(pull, { by: 'alice', body: `LGTM ${count}` });
     pull.notes.push({ ...note, updatedAt: state.clock.next() });
-    await scene.refused('no valid approval was found');
+    await scene.expectRefused('no valid approval was found');
     approve('bob');
     const [push] = state.pushes.splice(0);
     if (push === undefined) throw new Error('there is no push');
@@ -171,7 +171,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
       head: `${at}`.padStart(40, '0'),
     }));
     state.pushes.push({ ...push, branch: 'copy', by: 'bob' }, push, ...others);
-    await scene.refused('"bob" is the author of the pull request, or wrote or pushed');
+    await scene.expectRefused('"bob" is the author of the pull request, or wrote or pushed');
     state.pushes.shift();
 
     // A label that another person set, and that the author set again a hundred events later.
@@ -182,7 +182,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     }
     state.unlabel(pull, ack, 'ann');
     state.label(pull, ack, 'ann');
-    await scene.refused('"ann" is the author of the pull request', 5);
+    await scene.expectRefused('"ann" is the author of the pull request', 5);
     pull.events.splice(-2);
     const { out } = await scene.ciApply(0);
     expect(out).toContain('approved by "bob"');
@@ -204,26 +204,26 @@ describe('A merge request that was approved and merged is not applied', { timeou
     const [event] = pull.events;
     if (event === undefined) throw new Error('there is no event');
     pull.events.splice(0, 1, { ...event, at: early });
-    await scene.refused(
+    await scene.expectRefused(
       /the label "trueup-ack\/deletes" of pull request 11: it was set .* remove it and set it again/,
       5,
     );
     unset();
     pull.labels.add(ack);
-    await scene.refused('the code host does not say who set it', 5);
+    await scene.expectRefused('the code host does not say who set it', 5);
     unset();
     state.label(pull, ack, null);
-    await scene.refused('the code host does not say who set it', 5);
+    await scene.expectRefused('the code host does not say who set it', 5);
     unset();
     state.label(pull, ack, 'guest');
-    await scene.refused('"guest" has no write permission', 5);
+    await scene.expectRefused('"guest" has no write permission', 5);
     unset();
     state.label(pull, 'ready', 'carol');
     state.renameLabel('ready', ack);
-    await scene.refused('the label was renamed or changed', 5);
+    await scene.expectRefused('the label was renamed or changed', 5);
     unset();
     state.label(pull, 'trueup-ack/zero', 'carol');
-    await scene.refused('guards that are not acknowledged: deletes', 5);
+    await scene.expectRefused('guards that are not acknowledged: deletes', 5);
     state.label(pull, ack, 'carol');
     await scene.ciApply(0);
   });
@@ -240,42 +240,42 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.ciApply(0, ['--record'], recorder);
 
     // Another environment, another job, another pipeline with another commit, and a rejection.
-    await scene.refused('job 1000 has no deployment to environment "production"', 4, waited);
+    await scene.expectRefused('job 1000 has no deployment to environment "production"', 4, waited);
     state.clock.pass(60);
     const staging = state.deploy({ ...place, environment: 'staging', commit });
     state.approveDeployment(staging, 'alice');
-    await scene.refused('job 1000 has no deployment to environment "production"', 4, waited);
+    await scene.expectRefused('job 1000 has no deployment to environment "production"', 4, waited);
     const other = state.deploy({ ...place, job: 1001, pipeline: 101, commit });
     state.approveDeployment(other, 'alice');
-    await scene.refused('job 1000 has no deployment to environment "production"', 4, waited);
+    await scene.expectRefused('job 1000 has no deployment to environment "production"', 4, waited);
     state.deployments.splice(0);
     state.approveDeployment(state.deploy({ ...place, commit: pull.head }), 'alice');
-    await scene.refused('the run is of commit', 4, waited);
+    await scene.expectRefused('the run is of commit', 4, waited);
     state.deployments.splice(0);
     const deployment = state.deploy({ ...place, commit });
     state.approveDeployment(deployment, 'alice');
     state.approveDeployment(deployment, 'bob', 'rejected');
-    await scene.refused('"bob" rejected the run', 4, waited);
+    await scene.expectRefused('"bob" rejected the run', 4, waited);
     deployment.approvals.splice(0);
 
     // An approval from before the plan, one of its starter, and an edition without approvals.
     deployment.approvals.push({ by: 'alice', status: 'approved', at: '2020-01-01T00:00:00.000Z' });
-    await scene.refused(/the approval \(2020.*\) is not later than the plan/, 4, waited);
+    await scene.expectRefused(/the approval \(2020.*\) is not later than the plan/, 4, waited);
     deployment.approvals.splice(0);
     state.approveDeployment(deployment, 'ann');
-    await scene.refused('"ann" started the run', 4, waited);
+    await scene.expectRefused('"ann" started the run', 4, waited);
     deployment.startedBy = 'carol';
     deployment.approvals.splice(0);
     state.approveDeployment(deployment, 'carol');
-    await scene.refused('"carol" started the run', 4, waited);
+    await scene.expectRefused('"carol" started the run', 4, waited);
     state.approveDeployment(deployment, 'alice');
     state.isFree = true;
-    await scene.refused('the run has no approval for environment "production"', 4, waited);
+    await scene.expectRefused('the run has no approval for environment "production"', 4, waited);
     state.isFree = false;
 
     // A digest that no job of this pipeline has recorded.
     const wrong = ['--digest', 'f'.repeat(32), '--environment', 'production'];
-    await scene.refused(`this run has recorded the plan "${digest}"`, 4, wrong);
+    await scene.expectRefused(`this run has recorded the plan "${digest}"`, 4, wrong);
     const { out } = await scene.ciApply(0, waited);
     expect(out).toContain('approved by "alice" (environment)');
   });

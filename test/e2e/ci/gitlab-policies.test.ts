@@ -38,14 +38,14 @@ describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
     expect(pull.notes.map(({ body }) => body.includes(label))).toEqual([true]);
     approve('bob');
     merge();
-    const { err } = await scene.refused('guards that are not acknowledged: policy/no-auto-apply', 5);
+    const { err } = await scene.expectRefused('guards that are not acknowledged: policy/no-auto-apply', 5);
     expect(err).toContain(`set the label "${label}"`);
     scene.gitlab.state.label(pull, label, 'ann');
-    await scene.refused('"ann" is the author of the pull request', 5);
+    await scene.expectRefused('"ann" is the author of the pull request', 5);
     scene.gitlab.state.unlabel(pull, label, 'bob');
     scene.gitlab.state.label(pull, label, 'bob');
     await scene.ciApply(0);
-    expect(scene.told(pull)).toContain('Applied');
+    expect(scene.applyComment(pull)).toContain('Applied');
     expect(await scene.bench.idsOf('app')).toHaveLength(1);
   });
 
@@ -58,8 +58,8 @@ describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
     approve('bob');
     scene.gitlab.state.label(pull, label, 'bob');
     merge();
-    await scene.refused('a policy denies the plan', 5);
-    expect(scene.told(pull)).toContain('Not applied');
+    await scene.expectRefused('a policy denies the plan', 5);
+    expect(scene.applyComment(pull)).toContain('Not applied');
     expect(await scene.bench.idsOf('app')).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
     approve('bob');
     for (const one of [label, 'trueup-ack/loosened']) scene.gitlab.state.label(pull, one, 'bob');
     merge();
-    await scene.refused('a policy denies the plan', 5);
+    await scene.expectRefused('a policy denies the plan', 5);
     expect(await scene.bench.idsOf('app')).toEqual([]);
   });
 });

@@ -30,13 +30,13 @@ describe('A merge request', { timeout: 180_000 }, () => {
         ['project_5_bot_1', true],
       ]);
       opened.merge(how);
-      const { err } = await scene.refused('not counted: review in pull request');
+      const { err } = await scene.expectRefused('not counted: review in pull request');
       expect(err).toContain('to do: let another person approve the pull request in a review');
-      expect(scene.told(pull)).toContain('Not applied');
+      expect(scene.applyComment(pull)).toContain('Not applied');
       opened.approve('bob');
       const { out } = await scene.ciApply(0);
       expect(out).toContain(`approved by "bob" (review, pull request ${pull.number})`);
-      expect(scene.told(pull)).toContain('Applied');
+      expect(scene.applyComment(pull)).toContain('Applied');
       expect(await scene.lastApprovals()).toMatchObject([
         { method: 'review', by: 'bob', digest, pullRequest: pull.number, commit: pull.head },
       ]);
@@ -55,10 +55,10 @@ describe('A merge request', { timeout: 180_000 }, () => {
     expect(JSON.parse(recorded.out)).toMatchObject({ digest });
     const deployment = deployed(scene);
     const waited = ['--digest', digest, '--environment', 'production'];
-    await scene.refused('the run has no approval for environment "production"', 4, waited);
+    await scene.expectRefused('the run has no approval for environment "production"', 4, waited);
     scene.gitlab.state.approveDeployment(deployment, 'alice');
     await setByHand(scene.bench, 'base', { description: 'by hand' });
-    await scene.refused('is not this one, and its content is not known', 4, waited);
+    await scene.expectRefused('is not this one, and its content is not known', 4, waited);
     await setByHand(scene.bench, 'base', { description: '' });
     const { out } = await scene.ciApply(0, waited);
     expect(out).toContain('approved by "alice" (environment)');
@@ -73,18 +73,18 @@ describe('A merge request', { timeout: 180_000 }, () => {
     );
     const { pull, digest, merge } = await scene.pull([first], { file: 'base.yaml', isPlannedByJob });
     merge('squash');
-    await scene.refused('no valid approval was found');
+    await scene.expectRefused('no valid approval was found');
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
-    const { err } = await scene.refused('guards that are not acknowledged: deletes', 5);
+    const { err } = await scene.expectRefused('guards that are not acknowledged: deletes', 5);
     expect(err).toContain('set the label "trueup-ack/deletes"');
     const { state } = scene.gitlab;
     state.label(pull, 'trueup-ack/deletes', 'ann');
-    await scene.refused('"ann" is the author of the pull request', 5);
+    await scene.expectRefused('"ann" is the author of the pull request', 5);
     state.unlabel(pull, 'trueup-ack/deletes', 'bob');
     state.label(pull, 'trueup-ack/deletes', 'bob');
     const { out } = await scene.ciApply(0);
     expect(out).toContain(`approved by "alice@example.com" (signature, pull request ${pull.number})`);
-    expect(scene.told(pull)).toContain('Applied');
+    expect(scene.applyComment(pull)).toContain('Applied');
   });
 
   it('is applied even if the token may not write notes, which is printed', async () => {
@@ -94,7 +94,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     merge();
     // Another account than that of this job's token posts the notes with plans.
     const job = { token: gitlabTokens.reader };
-    await scene.refused(
+    await scene.expectRefused(
       'is from "project_5_bot_1", not from "eve"; name the account that posts the plans with --author',
       4,
       [],
@@ -102,7 +102,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     );
     const { err } = await scene.ciApply(0, ['--author', 'project_5_bot_1'], job);
     expect(err).toContain('the comment about this apply was not written in pull request 11');
-    expect(scene.told(pull)).toBeUndefined();
+    expect(scene.applyComment(pull)).toBeUndefined();
   });
 
   it('cannot be approved by the author of an unapproved one that its fast-forward contains', async () => {
@@ -118,7 +118,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     const later = await two.change([second], { files: { 'note.txt': 'x' } });
     later.approve('bob');
     later.merge('fast-forward');
-    await scene.refused('"bob" may have made pull request 11');
+    await scene.expectRefused('"bob" may have made pull request 11');
     one.approve('alice');
     await scene.ciApply(0);
   });

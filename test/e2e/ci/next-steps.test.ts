@@ -89,7 +89,8 @@ describe('The summary of an apply job', () => {
     const refused = await stepOf(scene, 4);
     const annotation = refused.out.split('\n').find((line) => line.startsWith('::error title=not-approved'));
     expect(annotation).toMatch(/%0A {2}not counted: review.*%0A {2}to do: /);
-    for (const text of [refused.out, refused.summary, scene.told(pull)]) expect(text).not.toContain('\\n');
+    for (const text of [refused.out, refused.summary, scene.applyComment(pull)])
+      expect(text).not.toContain('\\n');
     expect(refused.summary).toMatch(
       /### Next steps\n\nlet another person approve the pull request in a review/,
     );
@@ -99,7 +100,7 @@ describe('The summary of an apply job', () => {
     approve('alice');
     const { summary } = await stepOf(scene, 0);
     expect(summary).toContain('### Next steps\n\nThis plan was applied. There is nothing else to do.');
-    for (const text of [refused.summary, summary, scene.told(pull)])
+    for (const text of [refused.summary, summary, scene.applyComment(pull)])
       expect(text).not.toContain('Review this plan');
   });
 });

@@ -17,7 +17,7 @@ describe('A reviewer', { timeout: 180_000 }, () => {
     const later = await scene.pull([second], { author: 'bob' });
     later.approve('ann');
     later.merge();
-    await scene.refused(/"ann" may have made pull request 11, .* has not enough approvals/);
+    await scene.expectRefused(/"ann" may have made pull request 11, .* has not enough approvals/);
     own.approve('carol');
     const { out } = await scene.ciApply(0);
     expect(out).toContain('approved by "ann" (review, pull request 12)');
@@ -30,7 +30,7 @@ describe('A reviewer', { timeout: 180_000 }, () => {
     const later = await scene.pull([second], { author: 'bob' });
     later.approve('ann');
     later.merge();
-    await scene.refused('"ann" may have made commits that came without a pull request of their own');
+    await scene.expectRefused('"ann" may have made commits that came without a pull request of their own');
     later.approve('carol');
     await scene.ciApply(0);
   });
@@ -56,7 +56,7 @@ describe('A reviewer', { timeout: 180_000 }, () => {
     const last = await scene.pull([workspace('third')], { author: 'carol' });
     last.approve('bob');
     last.merge();
-    const { err } = await scene.refused('"ann" may have made pull request 11');
+    const { err } = await scene.expectRefused('"ann" may have made pull request 11');
     expect(err).toContain('"bob" may have made pull request 12');
   });
 });
@@ -77,7 +77,7 @@ describe('A signer', { timeout: 180_000 }, () => {
       own.merge();
       const { digest, plan } = own;
       await scene.sign({ digest, plan, commit: other.pull.head, by: 'alice' });
-      await scene.refused('"alice@example.com" may have made', 4, [], job);
+      await scene.expectRefused('"alice@example.com" may have made', 4, [], job);
       await scene.sign({ digest, plan, commit: own.pull.head, by: 'bob' });
       await scene.ciApply(0, [], job);
     });
@@ -91,9 +91,9 @@ describe('Authors who are not known', { timeout: 180_000 }, () => {
     own.merge();
     const { digest, plan } = own;
     await scene.sign({ digest, plan, commit: scene.main(), by: 'alice' });
-    await scene.refused('author of the commits');
+    await scene.expectRefused('author of the commits');
     own.pull.from = null;
-    await scene.refused('its makers are not known');
+    await scene.expectRefused('its makers are not known');
   });
 });
 
@@ -119,11 +119,11 @@ describe('Without a code host, an approval', { timeout: 180_000 }, () => {
     await own.change([second, first]);
     vi.unstubAllEnvs();
     own.merge();
-    await scene.refused('which this job does not apply', 4, [], noCodeHost);
+    await scene.expectRefused('which this job does not apply', 4, [], noCodeHost);
     const later = await scene.pull([workspace('third')], { file: 'three.yaml', author: 'carol' });
     later.merge();
     const { digest, plan } = later;
     await scene.sign({ digest, plan, commit: later.pull.head, by: 'alice' });
-    await scene.refused('"alice@example.com" may have made', 4, [], noCodeHost);
+    await scene.expectRefused('"alice@example.com" may have made', 4, [], noCodeHost);
   });
 });

@@ -84,7 +84,7 @@ describe('A pull request is planned, approved, merged and applied', { timeout: 1
     const { out } = await scene.ciApply(0);
     expect(out).toContain('approved by "alice" (review, pull request 11)');
     expect(out).toContain('approved by "bob" (review, pull request 12)');
-    expect(scene.told(two.pull)).toContain('Applied');
+    expect(scene.applyComment(two.pull)).toContain('Applied');
     expect([await scene.bench.idsOf('first'), await scene.bench.idsOf('base')]).toMatchObject([[/ws-/], []]);
     await isApplied(scene, 'review');
   });

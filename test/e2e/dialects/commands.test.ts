@@ -10,7 +10,7 @@ import { openIssuer } from '../../support/cli/account-jwt.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { embeddedStack } from '../../support/cli/embedded-stack.ts';
-import { held } from '../../support/cli/locked-stack.ts';
+import { holdLock } from '../../support/cli/locked-stack.ts';
 import { serveProcess } from '../../support/cli/process.ts';
 import { type WorkspacesDialect, workspacesDialects } from '../../support/rig/dialect-under-test.ts';
 
@@ -32,7 +32,7 @@ async function openIn(dialect: WorkspacesDialect): Promise<{ bench: Bench; stack
 /** The same, with two workspaces of the stack applied. */
 async function openApplied(dialect: WorkspacesDialect): Promise<{ bench: Bench; stack: Checkout }> {
   const opened = await openIn(dialect);
-  await opened.stack.begin(app(), reader);
+  await opened.stack.setUp(app(), reader);
   return opened;
 }
 
@@ -76,7 +76,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(await bench.byHand.attributes(id)).toMatchObject({ [engine]: '1.9.8' });
     expect(await bench.tagsOf('app')).not.toHaveProperty('env');
     await stack.declare(reader);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('app')).toEqual([]);
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -111,7 +111,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
     expect(changes.map(({ action, fields }) => [action, fields.map(({ path }) => path)])).toEqual([
       ['adopt', ['/claim']],
     ]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.byHand.attributes(await bench.idOf('found'))).toMatchObject(found);
   });
 
@@ -140,7 +140,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
   it('unlock removes the lock, and the next apply runs', async () => {
     const { stack } = await openIn(dialect);
     await stack.declare(app(), reader);
-    const { id } = await held(stack);
+    const { id } = await holdLock(stack);
     expect((await stack.run(['apply', '--yes'], 8)).err).toContain(id);
     await stack.run(['unlock', '--id', id], 0);
     await stack.run(['apply', '--yes'], 0);
@@ -159,7 +159,7 @@ describe.each(workspacesDialects)('With workspaces in the dialect %s,', (dialect
   it('role check checks a role of the other target', async () => {
     const [{ stack }, issuer] = await Promise.all([openIn(dialect), openIssuer()]);
     await stack.write('app.jwt', await issuer.issue());
-    await stack.begin(clusterAuthConfig({ pemKeys: [issuer.publicKey] }), role('web'), reader);
+    await stack.setUp(clusterAuthConfig({ pemKeys: [issuer.publicKey] }), role('web'), reader);
     const { out } = await stack.run(['role', 'check', 'web', '--jwt', 'app.jwt'], 0);
     expect(out).toContain('Login as role "web" at mount "cluster" of target "prod", live');
   });

@@ -40,7 +40,7 @@ describe.each([
     const { bench, stack } = await openWrong();
     await stack.run(['plan'], 7);
     const asked = bench.wire.seen.map(({ path }) => path);
-    const right = await stack.become({ workspaces: { dialect: spoken } });
+    const right = await stack.reconfigure({ workspaces: { dialect: spoken } });
     await right.run(['plan'], 9);
     expect(bench.wire.seen.map(({ path }) => path)).toEqual([...asked, ...asked]);
   });

@@ -6,7 +6,7 @@ import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { embeddedStack } from '../../support/cli/embedded-stack.ts';
-import { examine } from '../../support/cli/examined.ts';
+import { runDoctor } from '../../support/cli/doctor-report.ts';
 import { isRead } from '../../support/cli/faulty-proxy.ts';
 
 const at = ({ directory, env }: Checkout, more: Record<string, string> = {}) => ({
@@ -41,9 +41,9 @@ describe('trueup doctor', () => {
   it('sends only reads and the query for rights, takes no lock and writes no file', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('new'), role('web'));
+    await stack.setUp(workspace('new'), role('web'));
     const before = filesOf(stack.directory);
-    await examine(at(stack));
+    await runDoctor(at(stack));
     expect(bench.wire.seen.length).toBeGreaterThan(8);
     expect(bench.wire.seen.filter((request) => !isRead(request))).toEqual([]);
     expect(bench.wire.seen.some(({ path }) => path.endsWith('/capabilities-self'))).toBe(true);
@@ -53,7 +53,7 @@ describe('trueup doctor', () => {
   it('does not start the embedded service, and leaves its folder as it is', async () => {
     const directory = embeddedStack();
     const before = filesOf(directory);
-    const found = await examine({ cwd: directory });
+    const found = await runDoctor({ cwd: directory });
     expect(found).toMatchObject({ code: 0, healthy: true });
     expect(found.of('address', 'acme')).toEqual(['info unchecked']);
     expect(filesOf(directory)).toEqual(before);
@@ -62,7 +62,7 @@ describe('trueup doctor', () => {
   it('checks what needs no stack if there is no stack file', async () => {
     const bench = await openBench();
     const { directory } = await bench.checkout();
-    const found = await examine({ cwd: directory }, 'gone.yaml');
+    const found = await runDoctor({ cwd: directory }, 'gone.yaml');
     expect(found).toMatchObject({ code: 1, healthy: false, summary: { errors: 1 } });
     expect(found.one('stack-invalid').message).toContain('gone.yaml');
     expect(found.of('node')).toEqual(['ok node']);
@@ -76,7 +76,7 @@ describe('trueup doctor', () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { dialect: 'klingon' } });
     await stack.declare(role('web'));
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     expect(found.one('stack-invalid').message).toMatch(/^trueup\.yaml:1: .*dialect/);
     expect(found.findings.some(({ target }) => target === 'acme')).toBe(false);
     expect(found.of('rights', 'prod')).toEqual(['ok rights']);
@@ -88,7 +88,7 @@ describe('trueup doctor', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(role('web'), { ...workspace('app'), spec: { unheard: 1 } });
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     expect(found.one('manifests-invalid').message).toContain('unheard');
     expect(found.of('token', 'acme')).toEqual(['ok token']);
     expect(found.code).toBe(1);
@@ -101,7 +101,7 @@ describe('trueup doctor reports about the token of a target', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
     const { API_TOKEN: _, ...env } = secrets;
-    const found = await examine({ cwd: stack.directory, env });
+    const found = await runDoctor({ cwd: stack.directory, env });
     const { message, fix } = found.one('token-missing', 'acme');
     expect(message).toContain('the environment variable "API_TOKEN" is not set');
     expect(fix).toContain('set the variable');
@@ -116,7 +116,7 @@ describe('trueup doctor reports about the token of a target', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
     const wrong = { API_TOKEN: 'wrong-token-of-workspaces', SERVICE_TOKEN: 'wrong-token-of-secrets' };
-    const found = await examine(at(stack, wrong));
+    const found = await runDoctor(at(stack, wrong));
     expect(found.one('token-refused', 'acme')).toMatchObject({
       level: 'error',
       fix: 'put a token that is valid into the environment variable "API_TOKEN"',
@@ -140,7 +140,7 @@ describe('trueup doctor reports about the organization or mount of a target', ()
   it('that the organization does not exist, with the nearest name', async () => {
     const bench = await openBench({ others: ['acme-labs'] });
     const stack = await bench.checkout({ workspaces: { organization: 'acme-lab' } });
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     const { message, fix } = found.one('organization-missing');
     expect(found.findings.find(({ check }) => check === 'rights')?.message).toContain('"organization"');
     expect(message).toContain('there is no organization "acme-lab"');
@@ -151,7 +151,7 @@ describe('trueup doctor reports about the organization or mount of a target', ()
   it('that the mount does not exist, with the nearest name', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { mount: 'clutser' } });
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     const rights = found.findings.find(({ check, target }) => check === 'rights' && target === 'prod');
     expect(rights?.message).toContain('"mount"');
     expect(found.one('mount-missing').fix).toContain('did you mean "cluster"?');
@@ -166,7 +166,7 @@ describe('trueup doctor recognizes the dialect of a service', () => {
       organization: { workspaces: [{ name: 'app' }] },
     });
     const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
-    const { message, fix } = (await examine(at(stack))).one('dialect-differs', 'acme');
+    const { message, fix } = (await runDoctor(at(stack))).one('dialect-differs', 'acme');
     expect(message).toContain('"neutral", and the service speaks "hcp-terraform"');
     expect(fix).toBe('write "dialect: hcp-terraform" into the target');
   });
@@ -174,27 +174,27 @@ describe('trueup doctor recognizes the dialect of a service', () => {
   it('by the header in which a secrets service takes the token', async () => {
     const bench = await openBench({ dialects: ['vault'], mounts: ['cluster'] });
     const stack = await bench.checkout({ clusterAuth: { dialect: 'neutral' } });
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     expect(found.one('dialect-differs', 'prod').message).toContain('the service speaks "vault"');
   });
 
   it('by the config of a mount, if two dialects have the same names', async () => {
     const bench = await openBench({ dialects: ['vault'] });
     const vault = await bench.checkout({ clusterAuth: { dialect: 'vault' } });
-    await vault.begin(clusterAuthConfig());
-    expect((await examine(at(vault))).of('dialect', 'prod')).toEqual(['ok dialect']);
-    const openbao = await vault.become({ clusterAuth: { dialect: 'openbao' } });
-    const found = await examine(at(openbao));
+    await vault.setUp(clusterAuthConfig());
+    expect((await runDoctor(at(vault))).of('dialect', 'prod')).toEqual(['ok dialect']);
+    const openbao = await vault.reconfigure({ clusterAuth: { dialect: 'openbao' } });
+    const found = await runDoctor(at(openbao));
     expect(found.one('dialect-differs', 'prod').fix).toContain('dialect: vault');
   });
 
   it('but not of an old release that looks like another service', async () => {
     const bench = await openBench({ dialects: ['openbao'] });
     const stack = await bench.checkout({ clusterAuth: { dialect: 'openbao' } });
-    await stack.begin(clusterAuthConfig());
-    expect((await examine(at(stack))).of('dialect', 'prod')).toEqual(['ok dialect']);
-    const vault = await stack.become({ clusterAuth: { dialect: 'vault' } });
-    const found = await examine(at(vault));
+    await stack.setUp(clusterAuthConfig());
+    expect((await runDoctor(at(stack))).of('dialect', 'prod')).toEqual(['ok dialect']);
+    const vault = await stack.reconfigure({ clusterAuth: { dialect: 'vault' } });
+    const found = await runDoctor(at(vault));
     expect(found.one('dialect-unknown', 'prod')).toMatchObject({ level: 'info' });
     expect(found.one('dialect-unknown', 'prod').message).toContain('"openbao"');
   });
@@ -202,7 +202,7 @@ describe('trueup doctor recognizes the dialect of a service', () => {
   it('but not without a workspace, and says so', async () => {
     const bench = await openBench({ dialects: ['neutral'] });
     const stack = await bench.checkout({ workspaces: { dialect: 'neutral' } });
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     expect(found.one('dialect-unknown', 'acme')).toMatchObject({ level: 'info' });
     expect(found.code).toBe(0);
   });
@@ -227,7 +227,7 @@ describe('trueup doctor finds which rights a token lacks', () => {
       role('web'),
       clusterAuthConfig(),
     );
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     const missing = found.findings.filter(({ id }) => id === 'right-missing').map(({ message }) => message);
     expect(missing).toEqual([
       'this token lacks "can-update", which an apply needs for Workspace "app"',
@@ -242,7 +242,7 @@ describe('trueup doctor finds which rights a token lacks', () => {
   it('before any manifest is written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { manifests: [] } });
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     expect(found.findings.find(({ check }) => check === 'rights')).toMatchObject({
       level: 'ok',
       message: 'may create workspaces',
@@ -255,7 +255,7 @@ describe('trueup doctor reports about secrets', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(clusterAuthConfig({ tokenReviewerJwt: { env: 'NOT_THERE' } }));
-    const found = await examine(at(stack));
+    const found = await runDoctor(at(stack));
     const { message, level } = found.one('secret-missing');
     expect(level).toBe('error');
     expect(message).toContain('"NOT_THERE" is not set');

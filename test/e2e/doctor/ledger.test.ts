@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { type Examined, examine } from '../../support/cli/examined.ts';
-import { held, open } from '../../support/cli/locked-stack.ts';
+import { type DoctorReport, runDoctor } from '../../support/cli/doctor-report.ts';
+import { holdLock, open } from '../../support/cli/locked-stack.ts';
 import { movableStack } from '../../support/cli/movable-stack.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { serveGit } from '../../support/ledger/git-http.ts';
@@ -25,8 +25,8 @@ const embedded = [
   { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme', dialect: 'neutral' },
 ];
 
-const check = ({ directory, env }: Checkout, more: Record<string, string> = {}): Promise<Examined> =>
-  examine({ cwd: directory, env: { ...env, ...more } });
+const check = ({ directory, env }: Checkout, more: Record<string, string> = {}): Promise<DoctorReport> =>
+  runDoctor({ cwd: directory, env: { ...env, ...more } });
 
 describe('trueup doctor reports about a ledger in files', () => {
   it('that it is damaged, and how to rebuild it', async () => {
@@ -57,8 +57,8 @@ describe('trueup doctor reports about a ledger in files', () => {
   it('that a target has moved since the last apply', async () => {
     const bench = await openBench({ others: ['acme-labs'] });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
-    const moved = await stack.become({ workspaces: { organization: 'acme-labs' } });
+    await stack.setUp(workspace('app'));
+    const moved = await stack.reconfigure({ workspaces: { organization: 'acme-labs' } });
     const found = await check(moved);
     expect(found.one('ledger-target-moved', 'acme').fix).toContain('trueup recover --moved acme');
   });
@@ -66,7 +66,7 @@ describe('trueup doctor reports about a ledger in files', () => {
   it('that it is not at the place that the stack names', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
-    const moved = await stack.become({ spec: { ledger: { local: { folder: 'ledger' } } } });
+    const moved = await stack.reconfigure({ spec: { ledger: { local: { folder: 'ledger' } } } });
     const found = await check(moved);
     expect(found.one('ledger-elsewhere').message).toContain('payments.ledger.json');
     expect(found.code).toBe(1);
@@ -89,9 +89,9 @@ describe('trueup doctor reports about a ledger in files', () => {
   it('that another stack of the same name owns what is declared', async () => {
     const bench = await openBench();
     const first = await bench.checkout();
-    await first.begin(workspace('app'));
+    await first.setUp(workspace('app'));
     const second = await bench.checkout();
-    await second.begin(workspace('other'));
+    await second.setUp(workspace('other'));
     await second.declare(workspace('app'));
     await second.run(['plan'], 9);
     const { message, fix } = (await check(second)).one('ledger-other-id', 'acme');
@@ -139,9 +139,9 @@ describe('trueup doctor reports about a ledger in files', () => {
 describe('trueup doctor reports about the lock', () => {
   it('who holds it, where, since when, and how to remove it', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const before = await readFile(`${stack.ledgerFile}.lock`, 'utf8');
-    const found = await examine({
+    const found = await runDoctor({
       cwd: stack.directory,
       env: stack.env,
       now: () => Date.parse('2026-11-20T13:42:00.000Z'),
@@ -158,7 +158,7 @@ describe('trueup doctor reports about the lock', () => {
 
   it('that the next apply of this job takes it over', async () => {
     const { stack } = await open();
-    await held(stack, { attempt: 1 });
+    await holdLock(stack, { attempt: 1 });
     const found = await check(stack, {
       GITHUB_ACTIONS: 'true',
       GITHUB_REPOSITORY: 'acme/infra',
@@ -180,7 +180,7 @@ describe('trueup doctor reports about a ledger in git', () => {
     git(cwd, 'add', '.');
     git(cwd, 'commit', '--quiet', '-m', 'stack');
     const [before, refs] = [stateOf(cwd), git(remote.directory, 'for-each-ref')];
-    const found = await examine({ cwd, env: { PATH: process.env['PATH'] ?? '' } });
+    const found = await runDoctor({ cwd, env: { PATH: process.env['PATH'] ?? '' } });
     expect(found.of('ledger')).toEqual(['ok ledger']);
     expect(found.of('git')).toEqual(['ok git']);
     expect(found.of('lock')).toEqual(['ok lock']);
@@ -197,7 +197,7 @@ describe('trueup doctor reports about a ledger in git', () => {
     const cwd = remote.clone();
     git(cwd, 'remote', 'set-url', 'origin', host.url.replace('//', `//ci:${password}@`));
     writeFileSync(join(cwd, 'trueup.yaml'), stack);
-    const found = await examine({ cwd, env: { PATH: process.env['PATH'] ?? '', HOME: cwd } });
+    const found = await runDoctor({ cwd, env: { PATH: process.env['PATH'] ?? '', HOME: cwd } });
     const { message, fix } = found.one('ledger-unwritable');
     expect(message).toContain('"refs/trueup/payments" cannot be pushed to the remote "origin"');
     expect(fix).toContain('contents: write');
@@ -210,9 +210,9 @@ describe('trueup doctor reports about a ledger in git', () => {
     git(cwd, 'remote', 'set-url', 'origin', join(cwd, 'gone.git'));
     writeFileSync(join(cwd, 'trueup.yaml'), stack);
     const env = { PATH: process.env['PATH'] ?? '' };
-    expect((await examine({ cwd, env })).one('ledger-unreadable').fix).toContain('git ls-remote');
+    expect((await runDoctor({ cwd, env })).one('ledger-unreadable').fix).toContain('git ls-remote');
     const outside = temporaryFolder({ 'trueup.yaml': stack });
-    const found = await examine({ cwd: outside, env });
+    const found = await runDoctor({ cwd: outside, env });
     expect(found.of('git')).toEqual(['error git-no-repository']);
     expect(found.of('ledger')).toEqual(['error ledger-unreadable']);
   });
@@ -227,7 +227,7 @@ describe('trueup doctor reports about a ledger in git', () => {
     const apply = await trueup(['apply', '--yes'], { cwd: folder.directory, env });
     expect(apply, apply.err).toMatchObject({ code: 0 });
     git(folder.directory, 'remote', 'set-url', 'origin', 'https://git.example.com/acme/copy.git');
-    const found = await examine({ cwd: folder.directory, env });
+    const found = await runDoctor({ cwd: folder.directory, env });
     expect(found.one('ledger-other-repository').message).toContain('git.example.com/acme/copy');
   });
 });
@@ -247,7 +247,7 @@ describe.skipIf(bin === undefined && !postgresIsRequired)(
       temporaryFolder({
         'trueup.yaml': stackText({ targets: embedded, manifests: [], spec: { ledger: 'postgres' } }),
       });
-    const at = (url: string) => examine({ cwd: cwd(), env: { TRUEUP_LEDGER_URL: url } });
+    const at = (url: string) => runDoctor({ cwd: cwd(), env: { TRUEUP_LEDGER_URL: url } });
 
     it('nothing if its tables can be created, and creates none', async () => {
       const url = server.newDatabase();
@@ -278,7 +278,7 @@ describe.skipIf(bin === undefined && !postgresIsRequired)(
       const found = await at(`postgres://trueup:${password}@127.0.0.1:1/ledger`);
       expect(found.of('ledger')).toEqual(['error ledger-unreadable']);
       expect(found.written).not.toContain(password);
-      const unset = await examine({ cwd: cwd(), env: {} });
+      const unset = await runDoctor({ cwd: cwd(), env: {} });
       expect(unset.one('ledger-unreadable').message).toContain('"TRUEUP_LEDGER_URL" is not set');
     });
   },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkNode, oldestNode } from '../../../src/commands/doctor/check-machine.ts';
 import about from '../../../package.json' with { type: 'json' };
-import { examine } from '../../support/cli/examined.ts';
+import { runDoctor } from '../../support/cli/doctor-report.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { stackText } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
@@ -22,7 +22,7 @@ const withEnv = (env: Record<string, string>, files: Record<string, string> = {}
   const placed = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replace('HERE', cwd)]),
   );
-  return examine({ cwd, env: placed });
+  return runDoctor({ cwd, env: placed });
 };
 
 describe('trueup doctor reports about Node', () => {
@@ -41,11 +41,11 @@ describe('trueup doctor reports about git', () => {
   it('that it is missing, as an error only if the ledger needs it', async () => {
     const cwd = temporaryFolder({ 'trueup.yaml': empty });
     const env = { PATH: cwd };
-    expect(await examine({ cwd, env })).toMatchObject({ code: 0, summary: { warnings: 1 } });
+    expect(await runDoctor({ cwd, env })).toMatchObject({ code: 0, summary: { warnings: 1 } });
     const needs = temporaryFolder({
       'trueup.yaml': stackText({ targets: embedded, manifests: [], spec: { ledger: 'git' } }),
     });
-    const found = await examine({ cwd: needs, env });
+    const found = await runDoctor({ cwd: needs, env });
     expect(found.one('git-missing')).toMatchObject({
       level: 'error',
       fix: expect.stringContaining('install git'),
@@ -55,13 +55,13 @@ describe('trueup doctor reports about git', () => {
   it('a shallow clone, a repository without a commit, and no repository', async () => {
     const shallow = makeRemote().clone('--depth', '2');
     writeFileSync(join(shallow, 'trueup.yaml'), empty);
-    const found = await examine({ cwd: shallow, env: { PATH } });
+    const found = await runDoctor({ cwd: shallow, env: { PATH } });
     expect(found.one('git-shallow').message).toContain('a shallow clone with 2 commits');
     expect(found.one('git-shallow').fix).toContain('fetch-depth: 0');
     const fresh = temporaryFolder({ 'trueup.yaml': empty });
-    expect((await examine({ cwd: fresh, env: { PATH } })).of('git')).toEqual(['info git-no-repository']);
+    expect((await runDoctor({ cwd: fresh, env: { PATH } })).of('git')).toEqual(['info git-no-repository']);
     git(fresh, 'init', '--quiet');
-    expect((await examine({ cwd: fresh, env: { PATH } })).of('git')).toEqual(['warning git-no-commit']);
+    expect((await runDoctor({ cwd: fresh, env: { PATH } })).of('git')).toEqual(['warning git-no-commit']);
   });
 });
 

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { role } from '../../support/cli/documents.ts';
-import { examine, examined } from '../../support/cli/examined.ts';
+import { runDoctor, parseDoctorReport } from '../../support/cli/doctor-report.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
 import { expired, localhost } from '../../support/http/certificates.ts';
 import { type Answering, listen } from '../../support/http/loopback.ts';
@@ -36,7 +36,7 @@ const answering: Answering = () => ({
 
 describe('trueup doctor reports about the address of a service', () => {
   it('that its name does not resolve', async () => {
-    const found = await examine(stackAt('https://no-such-host.invalid'));
+    const found = await runDoctor(stackAt('https://no-such-host.invalid'));
     expect(found.one('name-unknown')).toMatchObject({
       level: 'error',
       target: 'acme',
@@ -49,7 +49,7 @@ describe('trueup doctor reports about the address of a service', () => {
   it('that nothing listens at its port', async () => {
     const { port, close } = await listen(answering);
     await close();
-    const found = await examine(stackAt(`http://127.0.0.1:${port}`));
+    const found = await runDoctor(stackAt(`http://127.0.0.1:${port}`));
     expect(found.one('connection-refused').message).toBe(
       `nothing listens at "127.0.0.1:${port}": the connection was refused`,
     );
@@ -59,7 +59,7 @@ describe('trueup doctor reports about the address of a service', () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { url: 'http://127.0.0.1:1' } });
     await stack.declare(role('web'));
-    const found = await examine({ cwd: stack.directory, env: stack.env });
+    const found = await runDoctor({ cwd: stack.directory, env: stack.env });
     expect(found.of('address', 'acme')).toEqual(['error connection-refused']);
     expect(found.of('rights', 'prod')).toEqual(['ok rights']);
     expect(found).toMatchObject({ code: 1, summary: { errors: 1 } });
@@ -69,7 +69,7 @@ describe('trueup doctor reports about the address of a service', () => {
 describe('trueup doctor reports about a certificate', () => {
   it('that its authority is not known', async () => {
     const { url, requests } = await listen(answering, localhost);
-    const found = await examine(stackAt(url));
+    const found = await runDoctor(stackAt(url));
     const { message, fix } = found.one('tls-untrusted');
     expect(message).toContain('signed by an authority that is not known here: "localhost"');
     expect(fix).toContain('NODE_EXTRA_CA_CERTS');
@@ -83,8 +83,8 @@ describe('trueup doctor reports about a certificate', () => {
       cwd,
       env: { ...env, NODE_EXTRA_CA_CERTS: `${cwd}/ca.pem` },
     });
-    expect(examined(code, out, err).of('tls')).toEqual(['ok tls']);
-    const found = await examine(stackAt(url, { caCert: { file: 'ca.pem' } }));
+    expect(parseDoctorReport(code, out, err).of('tls')).toEqual(['ok tls']);
+    const found = await runDoctor(stackAt(url, { caCert: { file: 'ca.pem' } }));
     expect(found.of('tls')).toEqual(['ok tls']);
     expect(found.findings.find(({ id }) => id === 'tls')?.message).toBe(
       'certificate of "localhost", valid until 2126-10-27',
@@ -93,20 +93,20 @@ describe('trueup doctor reports about a certificate', () => {
 
   it('that it has expired', async () => {
     const { url } = await listen(answering, expired);
-    const found = await examine(stackAt(url, { caCert: { file: 'expired.pem' } }));
+    const found = await runDoctor(stackAt(url, { caCert: { file: 'expired.pem' } }));
     expect(found.one('tls-expired').message).toContain('has expired, on 2021-01-01');
   });
 
   it('that it expires soon, as a warning', async () => {
     const { url } = await listen(() => ({ status: 204 }), localhost);
     const now = () => Date.parse('2126-10-20T00:00:00Z');
-    const found = await examine({ ...stackAt(url, { caCert: { file: 'ca.pem' } }), now });
+    const found = await runDoctor({ ...stackAt(url, { caCert: { file: 'ca.pem' } }), now });
     expect(found.one('tls-expires-soon')).toMatchObject({ level: 'warning', fix: 'renew it' });
   });
 
   it('that it is for another host', async () => {
     const { url } = await listen(answering, localhost);
-    const found = await examine(
+    const found = await runDoctor(
       stackAt(url.replace('localhost', '127.0.0.1'), { caCert: { file: 'ca.pem' } }),
     );
     expect(found.one('tls-wrong-host').message).toContain('is for other names: "localhost"');
@@ -115,14 +115,14 @@ describe('trueup doctor reports about a certificate', () => {
   it('that the service has none, or "caCert" holds none', async () => {
     const plain = await startService({ seed: {} });
     onTestFinished(() => plain.close());
-    const found = await examine(stackAt(plain.url.replace('http:', 'https:')));
+    const found = await runDoctor(stackAt(plain.url.replace('http:', 'https:')));
     expect(found.of('tls')).toEqual(['error tls-missing']);
     const other = await listen(answering, localhost);
-    const unusable = await examine(stackAt(other.url, { caCert: { file: 'broken.pem' } }));
+    const unusable = await runDoctor(stackAt(other.url, { caCert: { file: 'broken.pem' } }));
     expect(unusable.of('tls')).toEqual(['error tls-ca-unusable']);
-    const unfit = await examine(stackAt(other.url, { caCert: { file: 'other.pem' } }));
+    const unfit = await runDoctor(stackAt(other.url, { caCert: { file: 'other.pem' } }));
     expect(unfit.one('tls-untrusted').fix).toContain('"other.pem", the "caCert" of the target, must hold');
-    const gone = await examine(stackAt(other.url, { caCert: { file: 'gone.pem' } }));
+    const gone = await runDoctor(stackAt(other.url, { caCert: { file: 'gone.pem' } }));
     expect(gone.one('tls-ca-unusable').message).toContain('"gone.pem" cannot be read');
   });
 });
@@ -162,7 +162,7 @@ describe('trueup doctor reports about a proxy', () => {
     const { port } = await listen(answering);
     const proxy = await openProxy(port);
     const stack = stackAt(service);
-    const found = await examine({ ...stack, env: { ...stack.env, HTTP_PROXY: proxy.url } });
+    const found = await runDoctor({ ...stack, env: { ...stack.env, HTTP_PROXY: proxy.url } });
     expect(found.of('proxy')).toEqual(['ok proxy']);
     expect(found.findings.find(({ id }) => id === 'proxy')?.message).toMatch(
       /^"http:\/\/127\.0\.0\.1:\d+", from the variable "HTTP_PROXY"$/,
@@ -176,7 +176,7 @@ describe('trueup doctor reports about a proxy', () => {
     const { port, requests } = await listen(answering, localhost);
     const proxy = await openProxy(port);
     const stack = stackAt('https://service.internal');
-    const found = await examine({ ...stack, env: { ...stack.env, HTTPS_PROXY: proxy.url } });
+    const found = await runDoctor({ ...stack, env: { ...stack.env, HTTPS_PROXY: proxy.url } });
     expect(found.of('tls')).toEqual(['error tls-untrusted']);
     expect(found.of('proxy')).toEqual(['ok proxy']);
     expect(requests).toEqual([]);
@@ -185,18 +185,18 @@ describe('trueup doctor reports about a proxy', () => {
   it('that it requires a login, or refuses the host', async () => {
     const stack = stackAt('https://service.internal');
     const login = await openProxy({ refuses: 407 });
-    const found = await examine({ ...stack, env: { ...stack.env, https_proxy: login.url } });
+    const found = await runDoctor({ ...stack, env: { ...stack.env, https_proxy: login.url } });
     expect(found.one('proxy-login').fix).toContain('http://USER:PASSWORD@');
     expect(found.written).not.toContain(password);
     const { url } = await openProxy({ refuses: 403 });
-    const refused = await examine({ ...stack, env: { ...stack.env, https_proxy: url } });
+    const refused = await runDoctor({ ...stack, env: { ...stack.env, https_proxy: url } });
     expect(refused.of('proxy')).toEqual(['error proxy-refused']);
     expect(refused.of('service')).toEqual(['info unchecked']);
   });
 
   it('that it is down, does not resolve, or is not an address', async () => {
     const stack = stackAt(service);
-    const through = (http_proxy: string) => examine({ ...stack, env: { ...stack.env, http_proxy } });
+    const through = (http_proxy: string) => runDoctor({ ...stack, env: { ...stack.env, http_proxy } });
     const down = await through(`http://user:${password}@127.0.0.1:1`);
     expect(down.one('proxy-unreachable').fix).toContain('NO_PROXY');
     expect(down.written).not.toContain(password);
@@ -213,7 +213,7 @@ describe('trueup doctor reports about a proxy', () => {
     async (NO_PROXY) => {
       const proxy = await openProxy({ refuses: 407 });
       const stack = stackAt('http://service.invalid:8080');
-      const found = await examine({ ...stack, env: { ...stack.env, HTTP_PROXY: proxy.url, NO_PROXY } });
+      const found = await runDoctor({ ...stack, env: { ...stack.env, HTTP_PROXY: proxy.url, NO_PROXY } });
       expect(found.of('address')).toEqual(['error name-unknown']);
       expect(proxy.asked).toEqual([]);
     },
@@ -224,7 +224,7 @@ describe('trueup doctor reports about a proxy', () => {
     async (NO_PROXY) => {
       const proxy = await openProxy({ refuses: 407 });
       const stack = stackAt('http://service.invalid:8080');
-      const found = await examine({ ...stack, env: { ...stack.env, HTTP_PROXY: proxy.url, NO_PROXY } });
+      const found = await runDoctor({ ...stack, env: { ...stack.env, HTTP_PROXY: proxy.url, NO_PROXY } });
       expect(found.of('proxy')).toEqual(['error proxy-login']);
     },
   );
@@ -235,7 +235,7 @@ describe('trueup doctor reports that the server at the address', () => {
 
   it.each([200, 403, 404])('answers with a page and is not the service (%i)', async (status) => {
     const { url, requests } = await listen(() => ({ status, ...page }));
-    const found = await examine(stackAt(url));
+    const found = await runDoctor(stackAt(url));
     expect(found.one('service-foreign').message).toContain('a page "Sign in"');
     expect(found.one('service-foreign').fix).toContain('correct the "url" of the target');
     expect(JSON.stringify(requests)).not.toContain(secrets.API_TOKEN);
@@ -244,7 +244,7 @@ describe('trueup doctor reports that the server at the address', () => {
   it('redirects to a relative address, whose parameters are not shown', async () => {
     const location = '/login?state=planted-parameter-5c1';
     const { url } = await listen(() => ({ status: 302, headers: { location } }));
-    const found = await examine(stackAt(url));
+    const found = await runDoctor(stackAt(url));
     expect(found.one('service-redirects').message).toContain('it redirects to "/login"');
     expect(found.written).not.toContain('planted-parameter');
   });
@@ -255,7 +255,7 @@ describe('trueup doctor reports that the server at the address', () => {
       status: 302,
       headers: { location: `${other.url}/login?state=planted-parameter-5c1` },
     }));
-    const found = await examine(stackAt(url));
+    const found = await runDoctor(stackAt(url));
     expect(found.one('service-redirects').message).toContain(`it redirects to "${other.url}/login"`);
     expect(found.written).not.toContain('planted-parameter');
     expect(other.requests).toEqual([]);
@@ -264,7 +264,7 @@ describe('trueup doctor reports that the server at the address', () => {
 
   it('is a gateway whose service is down', async () => {
     const { url } = await listen(() => ({ status: 502, ...page }));
-    expect((await examine(stackAt(url))).of('service')).toEqual(['error service-failing']);
+    expect((await runDoctor(stackAt(url))).of('service')).toEqual(['error service-failing']);
   });
 
   it.each([
@@ -279,7 +279,7 @@ describe('trueup doctor reports that the server at the address', () => {
     const { url } = await listen(({ path }) =>
       path.startsWith('/v1/sys/health') ? { body } : { status: 403, body: { errors: ['permission denied'] } },
     );
-    const found = await examine(stackAt(url, {}, clusterAuthTarget));
+    const found = await runDoctor(stackAt(url, {}, clusterAuthTarget));
     expect(found.of('service')).toEqual([level]);
   });
 
@@ -289,7 +289,7 @@ describe('trueup doctor reports that the server at the address', () => {
       headers: { date: new Date(Date.now() - 600_000).toUTCString() },
       body: path.includes('/workspaces') ? { data: [] } : { data: { attributes: {} } },
     }));
-    const found = await examine(stackAt(late.url, { dialect: 'neutral' }));
+    const found = await runDoctor(stackAt(late.url, { dialect: 'neutral' }));
     expect(found.one('clock-differs')).toMatchObject({ level: 'warning' });
     expect(found.one('clock-differs').message).toMatch(
       /^the clock of this machine is (?:9m59s|10m) ahead of that/,
@@ -299,6 +299,6 @@ describe('trueup doctor reports that the server at the address', () => {
 
   it('does not say its time', async () => {
     const { url } = await listen(answering);
-    expect((await examine(stackAt(url))).of('clock')).toEqual(['info clock-unknown']);
+    expect((await runDoctor(stackAt(url))).of('clock')).toEqual(['info clock-unknown']);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { examine } from '../../support/cli/examined.ts';
+import { runDoctor } from '../../support/cli/doctor-report.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 import { openSilentServer } from '../../support/cli/silent-server.ts';
 import { listen } from '../../support/http/loopback.ts';
@@ -15,10 +15,10 @@ import { type Lack, lacking } from '../../support/simulation/limited-service.ts'
 describe('trueup doctor reports what a service lacks', () => {
   const open = async (missing: readonly Lack[], target: object = {}) => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
-    bench.wire.guardBy(lacking(...missing));
+    bench.wire.setHandler(lacking(...missing));
     const stack = await bench.checkout({ workspaces: target });
     await stack.declare(workspace('app'));
-    return examine({ cwd: stack.directory, env: stack.env });
+    return runDoctor({ cwd: stack.directory, env: stack.env });
   };
 
   it('as information, if the stack does not need it', async () => {
@@ -49,7 +49,7 @@ it('trueup doctor warns that the service refuses the token for the audit trail',
   const stack = await bench.checkout({ workspaces: { auditToken: { env: 'AUDIT_TOKEN' } } });
   await stack.declare(workspace('app'));
   const env = { ...stack.env, AUDIT_TOKEN: 'planted-wrong-token-5d21' };
-  const found = await examine({ cwd: stack.directory, env });
+  const found = await runDoctor({ cwd: stack.directory, env });
   const { level, message } = found.one('audit-token-unusable', 'acme');
   expect([level, found.code]).toEqual(['warning', 0]);
   expect(message).toContain('the service refuses this "auditToken"');
@@ -85,7 +85,7 @@ describe('trueup doctor with a target that logs in', () => {
   it('logs in, checks the rights that the role gives, and leaves no token behind', async () => {
     const { logins, cwd } = await withLogin();
     const before = await tokensOf(logins);
-    const found = await examine({ cwd });
+    const found = await runDoctor({ cwd });
     expect(found.of('token')).toEqual(['ok token']);
     expect(found.of('rights')).toEqual(['ok rights']);
     expect(found.code).toBe(0);
@@ -94,7 +94,7 @@ describe('trueup doctor with a target that logs in', () => {
 
   it('reports that the role refuses the login, without showing the JWT', async () => {
     const { cwd } = await withLogin({ bound_service_account_names: ['somebody-else'] });
-    const found = await examine({ cwd });
+    const found = await runDoctor({ cwd });
     expect(found.one('login-refused').message).toContain('the login as role "ci" at mount "cluster"');
     expect(found.one('login-refused').fix).toContain('trueup role check');
     expect(found.written).not.toMatch(/eyJ[\w-]{10,}/);
@@ -103,7 +103,7 @@ describe('trueup doctor with a target that logs in', () => {
   it('reports that the file holds no JWT, and does not send its content', async () => {
     const text = 'planted-password-and-no-jwt';
     const { cwd } = await withLogin({}, text);
-    const found = await examine({ cwd });
+    const found = await runDoctor({ cwd });
     expect(found.one('token-missing').message).toContain('is not a JWT');
     expect(found.written).not.toContain(text);
   });
@@ -122,7 +122,7 @@ describe('trueup doctor reports about a secrets service', () => {
         manifests: [],
       }),
     });
-    const found = await examine({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } });
+    const found = await runDoctor({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } });
     expect(found.one('namespace-missing')).toMatchObject({
       level: 'error',
       message: expect.stringContaining('there is no namespace "platfrom"'),
@@ -142,7 +142,7 @@ describe('trueup doctor reports about the token of a secrets service', () => {
     const cwd = temporaryFolder({
       'trueup.yaml': stackText({ targets: [clusterAuthTarget(url)], manifests: [] }),
     });
-    const found = await examine({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } });
+    const found = await runDoctor({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } });
     expect(found.of('token')).toEqual([`warning ${id}`]);
     expect(found.findings.find(({ check }) => check === 'token')?.message).toContain(message);
   });
@@ -176,7 +176,7 @@ describe('trueup doctor', () => {
         manifests: [],
       }),
     });
-    const found = await examine({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } }, '--timeout', '1s');
+    const found = await runDoctor({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } }, '--timeout', '1s');
     expect(found.one('service-failing').message).toContain('this run has had its 1s');
     expect(found.of('lock')).toEqual(['ok lock']);
     expect(found.code).toBe(1);

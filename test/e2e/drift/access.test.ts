@@ -11,7 +11,7 @@ async function accessOf(stack: Checkout, code: number): Promise<DriftJson['acces
 it('A drift report lists who may log in and who may read a state in the live services', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(
+  await stack.setUp(
     role('web', {
       boundServiceAccountNames: ['web', 'ci-*'],
       boundServiceAccountNamespaces: ['payments'],
@@ -58,6 +58,6 @@ it('A drift report lists who may log in and who may read a state in the live ser
 it('A drift report has no access section if the stack gives no access to others', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { globalRemoteState: false }));
+  await stack.setUp(workspace('app', { globalRemoteState: false }));
   expect(await accessOf(stack, 0)).toBeUndefined();
 });

@@ -38,7 +38,7 @@ const projects = [
 
 async function exchangedProjects(...more: readonly object[]) {
   const scene = await openNames();
-  await scene.stack.begin(workspace('app', { project: 'payments' }), ...more);
+  await scene.stack.setUp(workspace('app', { project: 'payments' }), ...more);
   await exchange(scene, 'projects', projects);
   return scene;
 }
@@ -68,7 +68,7 @@ describe('Drift after names were exchanged in the service', () => {
     const { type, things, field, spec } = sort;
     const scene = await openNames();
     const { stack } = scene;
-    await stack.begin(workspace('app', spec));
+    await stack.setUp(workspace('app', spec));
     await exchange(scene, type, things);
     const [one, other] = things;
     const drift = await driftOf(stack, 3);
@@ -100,7 +100,7 @@ describe('Drift after names were exchanged in the service', () => {
   it('reports the name of a connection in the field of a repository', async () => {
     const { bench, stack } = await openNames();
     const vcsRepo = { identifier: 'acme/app', branch: 'main', connection: 'GitHub' };
-    await stack.begin(workspace('app', { vcsRepo }));
+    await stack.setUp(workspace('app', { vcsRepo }));
     const swapped: Readonly<Record<string, string>> = { GitHub: 'GitLab', GitLab: 'GitHub' };
     bench.wire.add({
       path: /\/oauth-clients/,
@@ -176,7 +176,7 @@ describe('Drift after names were exchanged in the service', () => {
 
   it('says that the former object is gone if it was deleted and created again', async () => {
     const { bench, stack } = await openNames();
-    await stack.begin(workspace('app', { sshKey: 'modules' }));
+    await stack.setUp(workspace('app', { sshKey: 'modules' }));
     await bench.byHand.delete('/ssh-keys/sshkey-modules');
     const attributes = { name: 'modules', value: 'not kept' };
     await bench.byHand.post('/organizations/acme/ssh-keys', { data: { type: 'ssh-keys', attributes } });
@@ -188,7 +188,7 @@ describe('Drift after names were exchanged in the service', () => {
 
   it('ends with an acknowledged apply, which records the other ids', async () => {
     const { stack } = await exchangedProjects();
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await driftOf(stack, 0)).toMatchObject({ changedNames: [], pending: [] });
   });
 });
@@ -209,7 +209,7 @@ describe('Accept after names were exchanged in the service', () => {
 
   it('refuses the name of a project that the stack manages, until the projects have their names back', async () => {
     const { stack, idOfProject, change } = await openProjects();
-    await stack.begin(project('one'), project('two'), workspace('app', { project: 'one' }));
+    await stack.setUp(project('one'), project('two'), workspace('app', { project: 'one' }));
     const [one, other] = [await idOfProject('one'), await idOfProject('two')];
     await change(one, { name: 'meanwhile' });
     await change(other, { name: 'one' });

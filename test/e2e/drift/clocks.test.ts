@@ -21,7 +21,7 @@ async function openScene(ahead = 0) {
   });
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
   await stack.write('audit-token', organizationToken);
-  await stack.begin(workspace('app', { autoApply: true }));
+  await stack.setUp(workspace('app', { autoApply: true }));
   const change = async (token: string | undefined, attributes: object) => {
     const client = token === undefined ? bench.byHand : bench.byHand.as(token);
     const body = { data: { type: 'workspaces', attributes } };

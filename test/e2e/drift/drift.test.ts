@@ -14,7 +14,7 @@ async function driftOf(stack: Checkout, code: number): Promise<DriftJson> {
 it('Right after an apply there is no drift, nothing is written, and no lock is taken', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true, tags: { env: 'prod' } }), role('web', {}));
+  await stack.setUp(workspace('app', { autoApply: true, tags: { env: 'prod' } }), role('web', {}));
   const { out } = await stack.run(['drift'], 0);
   expect(out).toMatch(/No drift, nothing pending, 3 as last applied/);
   expect(bench.wire.writes()).toEqual([]);
@@ -23,7 +23,7 @@ it('Right after an apply there is no drift, nothing is written, and no lock is t
 it('A change in the target is drift, and a change in the files is pending', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true, workingDirectory: 'a' }), workspace('other'));
+  await stack.setUp(workspace('app', { autoApply: true, workingDirectory: 'a' }), workspace('other'));
   const id = await bench.idOf('app');
   await bench.byHand.patch(`/workspaces/${id}`, {
     data: { type: 'workspaces', attributes: { 'auto-apply': false, 'working-directory': 'b' } },
@@ -57,7 +57,7 @@ it('A change in the target is drift, and a change in the files is pending', asyn
 it('drift --format html writes one page to stdout, which shows the drift', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true }));
+  await stack.setUp(workspace('app', { autoApply: true }));
   await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false });
   const { out } = await stack.run(['drift', '--format', 'html'], 3);
   expect(out).toMatch(/^<!doctype html>/);
@@ -69,7 +69,7 @@ it('drift --format html writes one page to stdout, which shows the drift', async
 it('drift --format markdown reports the same, and writes nothing else to stdout', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true }));
+  await stack.setUp(workspace('app', { autoApply: true }));
   const id = await bench.idOf('app');
   await bench.byHand.patch(`/workspaces/${id}`, {
     data: { type: 'workspaces', attributes: { 'auto-apply': false, description: '@ann <b>' } },
@@ -84,7 +84,7 @@ it('drift --format markdown reports the same, and writes nothing else to stdout'
 it('An undeclared field that conflicts with a declared one is drift, and apply resets it in the same write', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(role('web', { tokenType: 'batch' }), role('other'));
+  await stack.setUp(role('web', { tokenType: 'batch' }), role('other'));
   await bench.byHandMount('POST', 'role/web', { token_type: 'service', token_period: 3600 });
   const { drifted, unmanaged } = JSON.parse(
     (await stack.run(['drift', '--unmanaged', '--format', 'json'], 3)).out,
@@ -115,7 +115,7 @@ it('An undeclared field that conflicts with a declared one is drift, and apply r
 it('A tag that the stack keeps for others is not drift', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app'), tagBindings('app', { tags: { env: 'prod' }, keep: ['cost-*'] }));
+  await stack.setUp(workspace('app'), tagBindings('app', { tags: { env: 'prod' }, keep: ['cost-*'] }));
   await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, {
     data: [{ type: 'tag-bindings', attributes: { key: 'cost-centre', value: '9' } }],
   });
@@ -126,7 +126,7 @@ it('A tag that the stack keeps for others is not drift', async () => {
 it('Without its ledger, drift says how to rebuild it, and reports nothing as never applied', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app'));
+  await stack.setUp(workspace('app'));
   rmSync(join(stack.directory, '.trueup'), { recursive: true });
   const { out } = await stack.run(['drift'], 1);
   expect(out.replace(/\s+/g, ' ')).toContain('if it was lost, rebuild it with "trueup recover"');

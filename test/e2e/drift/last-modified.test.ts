@@ -25,7 +25,7 @@ async function openScene(documents: readonly object[], target: object = {}): Pro
   const bench = await openBench({ people, organization: { token: organizationToken, teams } });
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' }, ...target } });
   await stack.write('audit-token', organizationToken);
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   return {
     bench,
     stack,
@@ -113,7 +113,7 @@ it('Without an audit token one line says what it would show, and the trail is no
 it('For the self-hosted edition, which has no trail, no token is advised, and the edition is requested once', async () => {
   const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'self-hosted' });
   const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
-  await stack.begin(...three);
+  await stack.setUp(...three);
   await stack.run(['drift'], 0);
   expect(bench.wire.seen.filter(({ path }) => path.includes('/ping'))).toEqual([]);
   for (const name of ['app', 'base'])
@@ -175,14 +175,14 @@ it('Our own write whose first answer was lost is reported as maybe ours', async 
   const { bench, stack, change, drift } = await openScene(three);
   await stack.declare(...three.slice(1), workspace('app', { autoApply: false }));
   let lost = 0;
-  bench.wire.guardBy(async ({ method }, pass) => {
+  bench.wire.setHandler(async ({ method }, pass) => {
     const answer = await pass();
     if (method !== 'PATCH' || lost > 0) return answer;
     lost += 1;
     return { ...answer, status: 502, text: 'bad gateway' };
   });
   await stack.run(['apply', '--yes'], 0);
-  bench.wire.guardBy((_, pass) => pass());
+  bench.wire.setHandler((_, pass) => pass());
   await change(people.bob, 'app', { 'auto-apply': true });
   const touches = (await drift()).drifted[0]?.touched?.touches ?? [];
   expect(lost).toBe(1);
@@ -197,7 +197,7 @@ it('With the trail of another organization the actor is reported as unknown', as
   const made = await bench.byHand.send('POST', '/organizations/zeta/authentication-token', {});
   const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' } } });
   await stack.write('audit-token', JSON.parse(made.text).data.attributes.token);
-  await stack.begin(workspace('app', { autoApply: true }));
+  await stack.setUp(workspace('app', { autoApply: true }));
   const body = { data: { type: 'workspaces', attributes: { 'auto-apply': false } } };
   await bench.byHand.as(people.bob).patch(`/workspaces/${await bench.idOf('app')}`, body);
   const { out } = await stack.run(['drift'], 3);
@@ -220,7 +220,7 @@ it('A long trail is read up to twenty pages, and the report says so', async () =
   await change(undefined, 'app', { 'auto-apply': false });
   const pages: string[] = [];
   let first: { id: string } | undefined;
-  bench.wire.guardBy(async ({ path }, pass) => {
+  bench.wire.setHandler(async ({ path }, pass) => {
     const answer = await pass();
     if (!trail.test(path)) return answer;
     pages.push(path);
@@ -252,7 +252,7 @@ it('drift --since reads the trail no further back, and reports earlier actors as
 
 it('The archive of the stack is read first, and the trail for later events', async () => {
   const { bench, stack, change, drift } = await openScene(three);
-  const archived = await stack.become({
+  const archived = await stack.reconfigure({
     workspaces: { auditToken: { file: 'audit-token' } },
     spec: { audit: { archive: { file: 'audit.db' } } },
   });

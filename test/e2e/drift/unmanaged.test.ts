@@ -8,7 +8,7 @@ import { role, workspace } from '../../support/cli/documents.ts';
 async function openApp() {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { autoApply: true }), role('web'));
+  await stack.setUp(workspace('app', { autoApply: true }), role('web'));
   const drift = async (code: number) =>
     JSON.parse((await stack.run(['drift', '--unmanaged', '--format', 'json'], code)).out) as DriftJson;
   return { bench, stack, drift };

@@ -40,7 +40,7 @@ describe('a PATCH that the service answers with 200 but ignores', () => {
     async (_, answer) => {
       const bench = await openBench();
       const stack = await bench.checkout();
-      await stack.begin(workspace('app', { autoApply: true, description: 'old' }));
+      await stack.setUp(workspace('app', { autoApply: true, description: 'old' }));
       await stack.declare(workspace('app'));
       const fault = await ignore(bench, await bench.idOf('app'), answer);
       bench.wire.add({ method: 'PATCH', path: oneWorkspace, fault });
@@ -68,7 +68,7 @@ describe('a PATCH that the service answers with 200 but ignores', () => {
   it('is reported field by field from its answer, also for declared fields', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { queueAllRuns: true, vcsRepo: repository('main') }));
+    await stack.setUp(workspace('app', { queueAllRuns: true, vcsRepo: repository('main') }));
     await stack.declare(
       workspace('app', { queueAllRuns: true, autoApply: true, vcsRepo: repository('next') }),
     );
@@ -84,7 +84,7 @@ describe('a PATCH that the service answers with 200 but ignores', () => {
   it('is reported for an SSH key, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { sshKeyId: 'sshkey-deploy' }));
+    await stack.setUp(workspace('app', { sshKeyId: 'sshkey-deploy' }));
     await stack.declare(workspace('app'));
     const fault = await ignore(bench, await bench.idOf('app'), (document) => document);
     bench.wire.add({ method: 'PATCH', path: /\/relationships\/ssh-key$/, fault });
@@ -109,7 +109,7 @@ describe('a field that the answer to a write lacks', () => {
     async (_, fault) => {
       const bench = await openBench();
       const stack = await bench.checkout();
-      await stack.begin(workspace('app', { autoApply: true, description: 'x' }));
+      await stack.setUp(workspace('app', { autoApply: true, description: 'x' }));
       await stack.declare(workspace('app', { description: 'y' }));
       bench.wire.add(
         { method: 'GET', path: /\/workspaces/, times: 1000, fault: withoutAttribute('auto-apply') },
@@ -126,7 +126,7 @@ describe('a field that the answer to a write lacks', () => {
   it('is checked by the plan after the apply if reads have it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { autoApply: true }));
+    await stack.setUp(workspace('app', { autoApply: true }));
     await stack.declare(workspace('app'));
     bench.wire.add({ method: 'PATCH', path: oneWorkspace, fault: withoutAttribute('auto-apply') });
     const { out } = await stack.run(['apply', '--yes'], 0);
@@ -169,7 +169,7 @@ describe('a write that the service answers with 204 but ignores', () => {
   it('keeps the record of the workspace to delete, and the next plan deletes it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('old'));
+    await stack.setUp(workspace('app'), workspace('old'));
     await stack.declare(workspace('app'));
     bench.wire.add({ method: 'POST', path: /safe-delete$/, fault: done });
     const { out } = await stack.run(['apply', '--yes'], 6);
@@ -183,7 +183,7 @@ describe('a write that the service answers with 204 but ignores', () => {
   it('keeps the record of the access to revoke, and the next plan revokes it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
-    await stack.begin(workspace('app', { remoteStateConsumers: ['reader'] }), workspace('reader'));
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['reader'] }), workspace('reader'));
     for (const document of [workspace('app'), workspace('app', { remoteStateConsumers: [] })]) {
       await stack.declare(document, workspace('reader'));
       bench.wire.add({ method: 'DELETE', path: /remote-state-consumers$/, fault: done });
@@ -199,7 +199,7 @@ describe('a write that the service answers with 204 but ignores', () => {
   it('keeps the record of flat tags to remove, and the next apply removes them', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tagNames: ['pci'] }));
+    await stack.setUp(workspace('app', { tagNames: ['pci'] }));
     await stack.declare(workspace('app'));
     bench.wire.add({ method: 'DELETE', path: /relationships\/tags$/, fault: done });
     await stack.run(['apply', '--yes'], 6);
@@ -211,7 +211,7 @@ describe('a write that the service answers with 204 but ignores', () => {
   it('keeps the record of the workspace to release, and the next plan releases it', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'lent' }] } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('lent', {}, { adopt: true }));
+    await stack.setUp(workspace('app'), workspace('lent', {}, { adopt: true }));
     await stack.declare(workspace('app'));
     const fault = await ignore(bench, await bench.idOf('lent'), (document) => document);
     bench.wire.add({ method: 'PATCH', path: oneWorkspace, fault });

@@ -66,7 +66,7 @@ describe('output that cannot be written', () => {
     async (...args) => {
       const bench = await openBench();
       const stack = await bench.checkout();
-      await stack.begin(workspace('app'));
+      await stack.setUp(workspace('app'));
       const { code, err } = await intoFullDisk(args, stack);
       expect(err).toMatch(/^error: the output of this command could not be written: .*no space left/m);
       expect(code).toBe(1);
@@ -96,18 +96,18 @@ describe('a terminal that is closed', () => {
       const bench = await openBench();
       const stack = await bench.checkout();
       await stack.declare(workspace('app', spec));
-      const codeInto = join(stack.directory, 'code');
-      const at = { cwd: stack.directory, env: secrets, codeInto };
-      await onTerminal(['apply'], at, async ({ sees, hangsUp }) => {
-        await sees(question);
+      const exitCodeFile = join(stack.directory, 'code');
+      const at = { cwd: stack.directory, env: secrets, exitCodeFile };
+      await onTerminal(['apply'], at, async ({ waitForText, closeTerminal }) => {
+        await waitForText(question);
         expect(await lockOf(stack)).toBeDefined();
-        hangsUp();
+        closeTerminal();
       });
-      const code = () => readFile(codeInto, 'utf8').catch(() => '');
+      const code = () => readFile(exitCodeFile, 'utf8').catch(() => '');
       await expect.poll(code, { timeout: 20_000 }).toBe('130\n');
       expect(await lockOf(stack)).toBeUndefined();
       expect(bench.wire.writes()).toEqual([]);
-      await stack.insist();
+      await stack.applyAcknowledged();
     },
   );
 
@@ -125,7 +125,7 @@ describe('a terminal that is closed', () => {
     const running = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
     await reached.promise;
     running.kill('SIGHUP');
-    await running.says(/interrupted: any write that was sent is waited for/);
+    await running.waitForText(/interrupted: any write that was sent is waited for/);
     release.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(130);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { held } from '../../support/cli/locked-stack.ts';
+import { holdLock } from '../../support/cli/locked-stack.ts';
 import { trueup } from '../../support/captured-host.ts';
 
 async function open(options: StackOptions = {}): Promise<Checkout> {
@@ -68,7 +68,7 @@ describe('in JSON, an error has its own code', () => {
   it('when a plan is not the approved one, is blocked by guards, or has problems', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'taken' }] } });
     const stack = await bench.checkout();
-    await stack.begin(...['one', 'two', 'three', 'four', 'five'].map((name) => workspace(name)));
+    await stack.setUp(...['one', 'two', 'three', 'four', 'five'].map((name) => workspace(name)));
     await stack.declare(workspace('one'));
     const approved = ['apply', '--approve', '0'.repeat(32)];
     expect(await codesOf(stack, approved, { code: 4 })).toEqual(['approval-stale']);
@@ -79,7 +79,7 @@ describe('in JSON, an error has its own code', () => {
 
   it('when another run holds the lock', async () => {
     const stack = await open();
-    await held(stack);
+    await holdLock(stack);
     expect(await codesOf(stack, ['apply', '--yes'], { code: 8 })).toEqual(['locked']);
   });
 

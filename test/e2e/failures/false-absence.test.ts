@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { type Answer, madeUp, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
+import { type Answer, fakeAnswer, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
 
-const notFound = madeUp({ answer: 404, body: { errors: [] } });
+const notFound = fakeAnswer({ answer: 404, body: { errors: [] } });
 
 /** Replaces the answer to one of the matching requests; `number` counts them from 1, and `answer` may act first. */
 function answerOnce(
@@ -22,7 +22,7 @@ function answerOnce(
 type Answering = ReturnType<typeof answerOnce>;
 
 function answerBy(bench: Bench, ...answering: Answering[]): void {
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     for (const answer of answering) {
       const given = await answer(request, pass);
       if (given !== undefined) return given;
@@ -43,7 +43,7 @@ describe('a role to delete that the last read before the write does not find', (
   async function begun() {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
-    await stack.begin(role('payments-api'), role('payments-old'));
+    await stack.setUp(role('payments-api'), role('payments-old'));
     await stack.declare(role('payments-api'));
     return { bench, stack };
   }
@@ -61,7 +61,7 @@ describe('a role to delete that the last read before the write does not find', (
     expect(out).not.toContain('nothing is left to do');
     expect(bench.wire.writes()).toEqual([]);
     expect(await recordOf(stack, old)).toMatchObject({ origin: 'created' });
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
     expect(await recordOf(stack, old)).toBeUndefined();
@@ -82,7 +82,7 @@ describe('a role to delete that the last read before the write does not find', (
     expect(out).toMatch(/unchanged +- ClusterAuthRole\/prod\/payments-old/);
     expect(out).toContain('1 resource did not converge');
     expect(await recordOf(stack, old)).toMatchObject({ origin: 'created' });
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await stack.run(['apply', '--yes'], 0);
     await expect(bench.byHandMount('GET', 'role/payments-old')).rejects.toThrow('404');
   });
@@ -115,7 +115,7 @@ describe('a workspace to delete or release that the last read before the write d
   it('but that is found by its name is not deleted: its record stays, and the next apply deletes it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('old'));
+    await stack.setUp(workspace('app'), workspace('old'));
     await stack.declare(workspace('app'));
     await answerNotFoundOnce(bench, 'old');
     const { out } = await stack.run(['apply', '--yes'], 1);
@@ -124,7 +124,7 @@ describe('a workspace to delete or release that the last read before the write d
     );
     expect(bench.wire.writes()).toEqual([]);
     expect(await recordOf(stack, 'Workspace/acme/old')).toMatchObject({ origin: 'created' });
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.idsOf('old')).toEqual([]);
     expect(await recordOf(stack, 'Workspace/acme/old')).toBeUndefined();
@@ -133,12 +133,12 @@ describe('a workspace to delete or release that the last read before the write d
   it('is not recorded as released either', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'old' }] } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('old', {}, { adopt: true }));
+    await stack.setUp(workspace('app'), workspace('old', {}, { adopt: true }));
     await stack.declare(workspace('app'));
     await answerNotFoundOnce(bench, 'old');
     await stack.run(['apply', '--yes'], 1);
     expect(await recordOf(stack, 'Workspace/acme/old')).toMatchObject({ origin: 'adopted' });
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.tagsOf('old')).toEqual({});
     expect(await recordOf(stack, 'Workspace/acme/old')).toBeUndefined();

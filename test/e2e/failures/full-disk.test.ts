@@ -18,7 +18,7 @@ const limit = 'the file would be larger than is allowed there';
 async function applied(): Promise<Checkout> {
   const bench = await openBench({ organization: { workspaces: [{ name: 'live' }] } });
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { description: 'first' }));
+  await stack.setUp(workspace('app', { description: 'first' }));
   return stack;
 }
 
@@ -74,7 +74,7 @@ describe('On a full disk', () => {
   it('the error names the manifest that accept changes, which stays as it is', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'first' }));
+    await stack.setUp(workspace('app', { description: 'first' }));
     await bench.byHand.update(await bench.idOf('app'), { description: 'by hand' });
     const { code, err } = await onFullDisk(stack, 'accept', 'Workspace/acme/app', '--yes');
     expect(code).toBe(1);

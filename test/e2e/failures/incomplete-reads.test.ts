@@ -31,7 +31,7 @@ describe('plan', () => {
     await stack.declare(...everyKind);
     await stack.run(['plan', '--calls'], 0);
     expect(others()).toMatchObject(question);
-    await stack.begin(...everyKind);
+    await stack.setUp(...everyKind);
     await stack.declare(workspace('app'), role('web', { tokenTtl: '5m' }));
     await stack.run(['plan', '--exit-code'], 2);
     expect(others()).toMatchObject(question);
@@ -41,7 +41,7 @@ describe('plan', () => {
   it('works with read-only tokens, and says that an apply needs others', async () => {
     const bench = await openBench();
     const owner = await bench.checkout();
-    await owner.begin(workspace('app'), role('web'));
+    await owner.setUp(workspace('app'), role('web'));
     const token = { env: 'READ_API_TOKEN' };
     const reader = await bench.checkout({
       workspaces: { token },
@@ -64,7 +64,7 @@ describe('plan', () => {
     const bench = await openBench();
     const owner = await bench.checkout();
     const spec = { tags: { env: 'prod' }, remoteStateConsumers: ['web'] };
-    await owner.begin(workspace('app', spec), workspace('web'), workspace('old'));
+    await owner.setUp(workspace('app', spec), workspace('web'), workspace('old'));
     const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
     const documents = [
       // Removes a tag, which every dialect does by replacing all tags.
@@ -131,7 +131,7 @@ describe('an incomplete read', () => {
       const bench = await openBench();
       const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
       const kept = [workspace('app'), role('web')];
-      await stack.begin(...kept, workspace('old'), role('old'));
+      await stack.setUp(...kept, workspace('old'), role('old'));
       for (const documents of [kept, [...kept, workspace('old'), role('old')]]) {
         await stack.declare(...documents);
         for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
@@ -154,7 +154,7 @@ describe('an incomplete read', () => {
   it('of one resource skips only that one: the rest is applied, with exit code 6', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
-    await stack.begin(workspace('app'), role('web'), role('old'));
+    await stack.setUp(workspace('app'), role('web'), role('old'));
     bench.wire.add({ method: 'GET', path: /\/role\/web/, times: 1000, fault: { answer: 403 } });
     await stack.declare(workspace('app', { autoApply: true }), role('web', { tokenTtl: '5m' }));
     const { out } = await stack.run(['apply', '--yes'], 6);
@@ -168,7 +168,7 @@ describe('an incomplete read', () => {
   it('of a role that is listed but answers 404 neither removes nor creates the role', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
-    await stack.begin(role('web'), role('old'));
+    await stack.setUp(role('web'), role('old'));
     await stack.declare(role('web', { tokenTtl: '5m' }));
     const none = { answer: 404, body: { errors: [] } };
     bench.wire.add({ method: 'GET', path: /\/role\/web/, times: 1000, fault: none });
@@ -189,7 +189,7 @@ describe('an incomplete read', () => {
     async (_, fault, requests) => {
       const bench = await openBench();
       const stack = await bench.checkout();
-      await stack.begin(workspace('app'), workspace('web'), role('web'));
+      await stack.setUp(workspace('app'), workspace('web'), role('web'));
       await stack.declare(workspace('app'), workspace('new'), role('web', { tokenTtl: '5m' }));
       for (const args of [['plan'], ['apply', '--yes']]) {
         bench.wire.reset();
@@ -208,7 +208,7 @@ describe('an incomplete read', () => {
   it('because a manifest is broken or empty removes nothing either', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('old'));
+    await stack.setUp(workspace('app'), workspace('old'));
     await stack.declare(workspace('app'));
     await stack.write('manifests/broken.yaml', 'kind: [');
     await stack.run(['apply', '--yes'], 7);
@@ -233,7 +233,7 @@ describe('an incomplete read', () => {
   ])('because %s removes nothing', async (_, manifests, message) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), role('web'));
+    await stack.setUp(workspace('app'), role('web'));
     await setManifestPatterns(stack, manifests);
     await stack.run(['validate'], 0);
     for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
@@ -248,7 +248,7 @@ describe('an incomplete read', () => {
   it('is not reported if the stack allows that there are no manifests', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     for (const manifests of [[], [{ pattern: 'other/**', optional: true }]]) {
       await setManifestPatterns(stack, manifests);
       const { coverage, summary } = await stack.plan();
@@ -318,7 +318,7 @@ describe('a service that cannot be read', () => {
   it('for all roles of a mount is reported in a few lines, however many roles there are', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...Array.from({ length: 40 }, (_, n) => role(`r${n}`)));
+    await stack.setUp(...Array.from({ length: 40 }, (_, n) => role(`r${n}`)));
     const body = { errors: ['no handler'] };
     bench.wire.add({ path: /\/role\//, times: 9999, fault: { answer: 404, body } });
     const { out } = await stack.run(['plan'], 1);

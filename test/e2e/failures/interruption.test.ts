@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { madeUp, type Rule } from '../../support/cli/faulty-proxy.ts';
-import { holding } from '../../support/cli/held-request.ts';
-import { type Bystander, type Exited, startTrueup, trueupProcess } from '../../support/cli/process.ts';
+import { fakeAnswer, type Rule } from '../../support/cli/faulty-proxy.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
+import { type ProcessObserver, type Exited, startTrueup, trueupProcess } from '../../support/cli/process.ts';
 
 const stuckCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
 
 async function interruptedTwice(bench: Bench, stack: Checkout, rule: Omit<Rule, 'fault'>): Promise<Exited> {
-  const stuck = holding(rule);
+  const stuck = holdRequest(rule);
   bench.wire.add(stuck.rule);
-  const act = async ({ signals, sees }: Bystander) => {
+  const act = async ({ sendSignal, waitForText }: ProcessObserver) => {
     await stuck.reached;
-    signals('SIGINT');
-    await sees(/interrupted: any write that was sent is waited for/);
-    signals('SIGTERM');
+    sendSignal('SIGINT');
+    await waitForText(/interrupted: any write that was sent is waited for/);
+    sendSignal('SIGTERM');
   };
   const exited = await trueupProcess(['apply', '--yes'], { cwd: stack.directory, env: secrets }, act);
   stuck.release();
@@ -31,14 +31,14 @@ describe('a signal during the last write', () => {
   it('ends the apply with the message that no plan has verified it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
-    const stuck = holding({ method: 'PATCH', path: /\/workspaces\/ws-/ });
+    const stuck = holdRequest({ method: 'PATCH', path: /\/workspaces\/ws-/ });
     bench.wire.add(stuck.rule);
-    const act = async ({ signals, sees }: Bystander) => {
+    const act = async ({ sendSignal, waitForText }: ProcessObserver) => {
       await stuck.reached;
-      signals('SIGINT');
-      await sees(/interrupted: any write that was sent is waited for/);
+      sendSignal('SIGINT');
+      await waitForText(/interrupted: any write that was sent is waited for/);
       stuck.release();
     };
     const options = { cwd: stack.directory, env: secrets };
@@ -72,7 +72,7 @@ describe('a second signal', () => {
   it('reports a change as not sent if only the last read before its write was in flight', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
     const { code, out } = await interruptedTwice(bench, stack, {
       method: 'GET',
@@ -89,19 +89,23 @@ describe('a first signal', () => {
   it('during the last read before a write stops the write, and does not wait for an answer', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
-    const heldRead = holding({
+    const heldRead = holdRequest({
       method: 'GET',
       path: new RegExp(`/workspaces/${await bench.idOf('app')}\\b`),
     });
     bench.wire.add(heldRead.rule);
     const options = { cwd: stack.directory, env: secrets };
-    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
-      await heldRead.reached;
-      signals('SIGINT');
-      await sees(/interrupted/);
-    });
+    const { code, out } = await trueupProcess(
+      ['apply', '--yes'],
+      options,
+      async ({ sendSignal, waitForText }) => {
+        await heldRead.reached;
+        sendSignal('SIGINT');
+        await waitForText(/interrupted/);
+      },
+    );
     heldRead.release();
     expect(code, out).toBe(130);
     expect(out).toContain('not sent: the run was stopped');
@@ -112,15 +116,15 @@ describe('a first signal', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
-    const afterWrite = holding({ method: 'GET', path: /include=/ });
+    const afterWrite = holdRequest({ method: 'GET', path: /include=/ });
     bench.wire.add({
       ...stuckCreate,
       fault: { first: async () => bench.wire.add(afterWrite.rule) },
     });
     const options = { cwd: stack.directory, env: secrets };
-    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals }) => {
+    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ sendSignal }) => {
       await afterWrite.reached;
-      signals('SIGINT');
+      sendSignal('SIGINT');
     });
     afterWrite.release();
     expect(code, out).toBe(130);
@@ -136,21 +140,25 @@ describe('a change in a run that is stopped', () => {
   it('is not sent again after the wait that a 429 asked for', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     const before = (await stack.ledger()).records;
     await stack.declare(workspace('app', { autoApply: true }), workspace('web', { autoApply: true }));
     const [app, web] = [await bench.idOf('app'), await bench.idOf('web')];
-    const heldRead = holding({ method: 'GET', path: new RegExp(`/workspaces/${web}\\b`) });
+    const heldRead = holdRequest({ method: 'GET', path: new RegExp(`/workspaces/${web}\\b`) });
     const headers = { 'retry-after': '6' };
     const refusal = { method: 'PATCH', path: new RegExp(app), fault: { answer: 429, headers } };
     bench.wire.add(heldRead.rule, refusal);
     const options = { cwd: stack.directory, env: secrets };
-    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
-      await heldRead.reached;
-      await sees(/it answered 429 to PATCH/);
-      heldRead.release();
-      signals('SIGINT');
-    });
+    const { code, out } = await trueupProcess(
+      ['apply', '--yes'],
+      options,
+      async ({ sendSignal, waitForText }) => {
+        await heldRead.reached;
+        await waitForText(/it answered 429 to PATCH/);
+        heldRead.release();
+        sendSignal('SIGINT');
+      },
+    );
     expect(code, out).toBe(130);
     expect(out).toContain('2 skipped');
     expect(out).toContain(stopped);
@@ -164,17 +172,21 @@ describe('a change in a run that is stopped', () => {
   it('sends no further calls, and its record contains what was done', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('stays'));
+    await stack.setUp(workspace('stays'));
     await stack.declare(workspace('stays'), workspace('app', { lock: { reason: 'frozen' } }));
-    const create = holding(stuckCreate);
+    const create = holdRequest(stuckCreate);
     bench.wire.add(create.rule);
     const options = { cwd: stack.directory, env: secrets };
-    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
-      await create.reached;
-      signals('SIGINT');
-      await sees(/interrupted/);
-      create.release();
-    });
+    const { code, out } = await trueupProcess(
+      ['apply', '--yes'],
+      options,
+      async ({ sendSignal, waitForText }) => {
+        await create.reached;
+        sendSignal('SIGINT');
+        await waitForText(/interrupted/);
+        create.release();
+      },
+    );
     expect(code, out).toBe(130);
     expect(out).toContain(stopped);
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
@@ -186,17 +198,17 @@ describe('a change in a run that is stopped', () => {
   it('is not sent again after a 503 when the time of the run is over', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
     const answered = Promise.withResolvers<void>();
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       if (method !== 'PATCH') return pass();
       await answered.promise;
-      return madeUp({ answer: 503 });
+      return fakeAnswer({ answer: 503 });
     });
     const where = { cwd: stack.directory, env: secrets };
     const running = startTrueup(['apply', '--yes', '--timeout', '2s'], where);
-    await running.says(/this run has had its 2s.*nothing new is started/);
+    await running.waitForText(/this run has had its 2s.*nothing new is started/);
     answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(1);
@@ -212,7 +224,7 @@ describe('a create whose answer is lost while the run is stopped', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
     const [reached, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       if (method !== 'POST') return pass();
       reached.resolve();
       await answered.promise;
@@ -220,13 +232,13 @@ describe('a create whose answer is lost while the run is stopped', () => {
       return undefined;
     });
     const options = { cwd: stack.directory, env: secrets };
-    const exited = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
+    const exited = await trueupProcess(['apply', '--yes'], options, async ({ sendSignal, waitForText }) => {
       await reached.promise;
-      signals('SIGINT');
-      await sees(/interrupted/);
+      sendSignal('SIGINT');
+      await waitForText(/interrupted/);
       answered.resolve();
     });
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(exited.code, exited.out).toBe(130);
     expect(bench.wire.writes()).toHaveLength(1);
     return { bench, stack, out: exited.out };
@@ -256,15 +268,15 @@ it('an interrupted apply is reported in JSON with a code, and with what was done
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.declare(workspace('app'), workspace('web'));
-  const stuck = holding(stuckCreate);
+  const stuck = holdRequest(stuckCreate);
   bench.wire.add(stuck.rule);
   const { code, out } = await trueupProcess(
     ['apply', '--yes', '--format', 'json'],
     { cwd: stack.directory, env: secrets },
-    async ({ signals, sees }) => {
+    async ({ sendSignal, waitForText }) => {
       await stuck.reached;
-      signals('SIGINT');
-      await sees(/nothing new is started/);
+      sendSignal('SIGINT');
+      await waitForText(/nothing new is started/);
       stuck.release();
     },
   );

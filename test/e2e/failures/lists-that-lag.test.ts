@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import type { Answer, SeenRequest } from '../../support/cli/faulty-proxy.ts';
-import { isPage, isSingle, named, names, openScene, told } from '../../support/cli/six-workspaces.ts';
+import {
+  isPage,
+  isSingle,
+  readWorkspace,
+  names,
+  openScene,
+  inOneLine,
+} from '../../support/cli/six-workspaces.ts';
 
 describe('An outdated list', () => {
   /** Makes a change as soon as the first workspace is read alone, after the plan. */
@@ -24,12 +31,12 @@ describe('An outdated list', () => {
       ['a-0', 'a-1', 'a-2', 'z-0', 'z-1', 'z-2', 'z-3', 'z-4'].map((name) =>
         workspace(name, { description }),
       );
-    await stack.begin(...documents('old'));
+    await stack.setUp(...documents('old'));
     await stack.declare(...documents('new'));
-    const { id } = await named(bench, 'z-3');
+    const { id } = await readWorkspace(bench, 'z-3');
     const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
     let cached: Answer | undefined;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       await edit(request);
       if (!isPage(request) || !/page(%5B|\[)number(%5D|\])=2/.test(request.path)) return pass();
       if (bench.written().length === 8) return pass();
@@ -37,8 +44,8 @@ describe('An outdated list', () => {
       return cached;
     });
     const { out, err } = await stack.run(['apply', '--yes'], 6);
-    expect(told(out + err)).toContain('description changed since the plan was made');
-    expect((await named(bench, 'z-3')).attributes['description']).toBe('by hand');
+    expect(inOneLine(out + err)).toContain('description changed since the plan was made');
+    expect((await readWorkspace(bench, 'z-3')).attributes['description']).toBe('by hand');
   });
 
   it('is not trusted after a write that changed nothing', async () => {
@@ -46,7 +53,7 @@ describe('An outdated list', () => {
     const [first, id] = [await bench.idOf('a-0'), await bench.idOf('a-3')];
     const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
     let cached: Answer | undefined;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (request.method === 'PATCH' && request.path.endsWith(first)) {
         const body = JSON.parse(request.text);
         delete body.data.attributes.description;
@@ -64,11 +71,11 @@ describe('An outdated list', () => {
   it('is not trusted for one field because another field is up to date', async () => {
     const { bench, stack, descriptionOf } = await openScene();
     const specs = names.map((name) => (name === 'a-0' ? { autoApply: true } : { description: 'new' }));
-    await stack.begin(...names.map((name) => workspace(name, name === 'a-0' ? {} : { description: 'old' })));
+    await stack.setUp(...names.map((name) => workspace(name, name === 'a-0' ? {} : { description: 'old' })));
     await stack.declare(...names.map((name, index) => workspace(name, specs[index])));
     const id = await bench.idOf('a-3');
     const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       await edit(request);
       const answer = await pass();
       if (!isPage(request) || answer === undefined || bench.written().length >= 6) return answer;
@@ -86,13 +93,13 @@ describe('An outdated list', () => {
     const { bench, stack } = await openScene();
     const documents = (description: string, tags: object) =>
       names.map((name) => workspace(name, { description, tags }));
-    await stack.begin(...documents('old', { env: 'dev' }));
+    await stack.setUp(...documents('old', { env: 'dev' }));
     await stack.declare(...documents('new', { env: 'prod' }));
     const path = `/workspaces/${await bench.idOf('a-3')}/tag-bindings`;
     const attributes = { key: 'env', value: 'by-hand' };
     const edit = onceRead(() => bench.byHand.patch(path, { data: [{ type: 'tag-bindings', attributes }] }));
     let old: { included: unknown; tags: Map<string, unknown> } | undefined;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       await edit(request);
       const answer = await pass();
       if (!isPage(request) || answer === undefined || bench.written().length >= 12) return answer;
@@ -112,7 +119,7 @@ describe('An outdated list', () => {
     const { bench, stack, descriptionOf } = await openScene();
     const documents = (description: string, first: object) =>
       names.map((name) => workspace(name, name === 'a-0' ? first : { description }));
-    await stack.begin(...documents('old', {}));
+    await stack.setUp(...documents('old', {}));
     await stack.declare(...documents('new', { description: 'first' }));
     const id = await bench.idOf('a-3');
     const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
@@ -120,7 +127,7 @@ describe('An outdated list', () => {
     const withoutUnset = (answer: Answer | undefined) =>
       answer && { ...answer, text: answer.text.replaceAll(/"description":(null|""),/g, '') };
     let cached: Answer | undefined;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       await edit(request);
       if (!isPage(request) || bench.written().length >= 6) return withoutUnset(await pass());
       cached ??= withoutUnset(await pass());
@@ -134,10 +141,10 @@ describe('An outdated list', () => {
     const { bench, stack, descriptionOf } = await openScene();
     const documents = (description: string) =>
       names.map((name) => workspace(name, { description: name === 'a-0' ? 'right' : description }));
-    await stack.begin(...documents('old'));
+    await stack.setUp(...documents('old'));
     await stack.declare(...documents('new'));
     let old: Answer | undefined;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await pass();
       if (isPage(request)) old ??= answer;
       return answer;
@@ -146,7 +153,7 @@ describe('An outdated list', () => {
     await bench.byHand.update(await bench.idOf('a-0'), { description: 'drift' });
     const [id, before] = [await bench.idOf('a-3'), bench.wire.seen.length];
     const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       await edit(request);
       const pages = bench.wire.seen.slice(before).filter(isPage).length;
       return isPage(request) && pages > 0 && bench.written().length < 6 ? old : pass();
@@ -159,18 +166,18 @@ describe('An outdated list', () => {
     const { bench, stack } = await openScene();
     const documents = (allowDestroyPlan: boolean) =>
       names.map((name) => workspace(name, { allowDestroyPlan }));
-    await stack.begin(...documents(false));
+    await stack.setUp(...documents(false));
     await bench.byHand.update(await bench.idOf('a-3'), { 'auto-destroy-at': '2031-01-01T00:00:00.000Z' });
     await stack.declare(...documents(true));
     // Its documents leave out what is not set, and its lists never have `auto-destroy-at`.
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await pass();
       if (answer === undefined) return answer;
       const text = answer.text.replaceAll('"auto-destroy-at":null,', '');
       return { ...answer, text: isPage(request) ? text.replaceAll(/"auto-destroy-at":"[^"]*",/g, '') : text };
     });
     const { out, err } = await stack.run(['apply', '--yes'], 6);
-    expect(told(out + err)).toContain('can be destroyed');
-    expect((await named(bench, 'a-3')).attributes['allow-destroy-plan']).toBe(false);
+    expect(inOneLine(out + err)).toContain('can be destroyed');
+    expect((await readWorkspace(bench, 'a-3')).attributes['allow-destroy-plan']).toBe(false);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { isRead, madeUp } from '../../support/cli/faulty-proxy.ts';
+import { isRead, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const anchor = role('anchor');
 const shared = role('shared');
@@ -10,10 +10,10 @@ const oneLine = (out: string) => out.replace(/\s+/g, ' ');
 
 /** The service carries out the requests, but their answers are lost, or replaced by `status`. */
 function loseAnswers(bench: Bench, method: string, path: RegExp, status?: number): void {
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     const answer = await pass();
     if (request.method !== method || !path.test(request.path)) return answer;
-    return status === undefined ? undefined : madeUp({ answer: status });
+    return status === undefined ? undefined : fakeAnswer({ answer: status });
   });
 }
 
@@ -34,7 +34,7 @@ describe('a role whose creation was carried out', () => {
   async function begun() {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor);
+    await stack.setUp(anchor);
     await stack.declare(anchor, shared);
     return { bench, stack };
   }
@@ -48,7 +48,7 @@ describe('a role whose creation was carried out', () => {
       const { bench, stack } = await begun();
       loseAnswers(bench, 'POST', /role\/shared$/, status);
       const { out } = await stack.run(['apply', '--yes'], 0);
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/shared']);
       expect(oneLine(out)).toContain(
         'recorded as adopted, because it may have been created by somebody else',
@@ -61,16 +61,16 @@ describe('a role whose creation was carried out', () => {
   it('is recorded as created by the next apply if nothing could be read before', async () => {
     const { bench, stack } = await begun();
     let isLost = false;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (!request.path.startsWith('/v1/')) return pass();
-      if (isLost && isRead(request)) return madeUp({ answer: 403, body: { errors: ['not now'] } });
+      if (isLost && isRead(request)) return fakeAnswer({ answer: 403, body: { errors: ['not now'] } });
       const answer = await pass();
       if (isRead(request)) return answer;
       isLost = true;
       return undefined;
     });
     const { out } = await stack.run(['apply', '--yes'], 6);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(out).toContain('1 unknown');
     expect(out).not.toContain('all the same');
     expect(await originOf(stack)).toBeUndefined();
@@ -81,14 +81,14 @@ describe('a role whose creation was carried out', () => {
 
   it('and that somebody changed since is not recorded, and the next plan adopts it', async () => {
     const { bench, stack } = await begun();
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       const answer = await pass();
       if (method !== 'POST' || !path.endsWith('role/shared')) return answer;
       await bench.byHandMount('POST', 'role/shared', { token_ttl: 60 });
       return undefined;
     });
     await stack.run(['apply', '--yes'], 1);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(await originOf(stack)).toBeUndefined();
     expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
   });
@@ -98,12 +98,12 @@ describe('an update that was answered with a 500', () => {
   async function updated(isCarriedOut: boolean) {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       if (method !== 'PATCH') return pass();
       if (isCarriedOut) await pass();
-      return madeUp({ answer: 500 });
+      return fakeAnswer({ answer: 500 });
     });
     return { bench, stack };
   }
@@ -111,7 +111,7 @@ describe('an update that was answered with a 500', () => {
   it('and was carried out is seen at the next attempt, and not sent again', async () => {
     const { bench, stack } = await updated(true);
     const { out } = await stack.run(['apply', '--yes', '--format', 'json'], 0);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(JSON.parse(out)).toMatchObject({ outcomes: [{ outcome: 'applied' }] });
     expect(bench.wire.writes()).toHaveLength(1);
     expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });

@@ -23,8 +23,10 @@ async function limitedTo(
   });
   const clusterAuth = { dialect, mount, owns: ['*'] };
   const owner = await bench.checkout({ clusterAuth });
-  await owner.begin(role('web'), role('old'));
-  const stack = await owner.become({ clusterAuth: { ...clusterAuth, token: { env: 'READ_SERVICE_TOKEN' } } });
+  await owner.setUp(role('web'), role('old'));
+  const stack = await owner.reconfigure({
+    clusterAuth: { ...clusterAuth, token: { env: 'READ_SERVICE_TOKEN' } },
+  });
   return { bench, stack };
 }
 

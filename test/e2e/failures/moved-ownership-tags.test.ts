@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { consumers, type Document, tagBindings, workspace } from '../../support/cli/documents.ts';
-import { isRead, madeUp } from '../../support/cli/faulty-proxy.ts';
+import { isRead, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const bindings = (key: string, value: string) => ({
   data: [{ type: 'tag-bindings', attributes: { key, value } }],
@@ -13,13 +13,13 @@ const single = /\/workspaces\/ws-\w+(\?|$)/;
 /** Lets something happen once: after the plan was read and before the first read of a single workspace, or during the wait after a 429. */
 function meanwhileAt(bench: Bench, moment: Moment, act: () => Promise<unknown>) {
   let isFirst = true;
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     const isMoment =
       moment === 'first attempt' ? isRead(request) && single.test(request.path) : !isRead(request);
     if (!isMoment || !isFirst) return pass();
     isFirst = false;
     await act();
-    return moment === 'first attempt' ? pass() : madeUp({ answer: 429, headers: { 'retry-after': '0' } });
+    return moment === 'first attempt' ? pass() : fakeAnswer({ answer: 429, headers: { 'retry-after': '0' } });
   });
 }
 
@@ -66,7 +66,7 @@ async function opened({ some, read }: Child, owner: (typeof owners)[number]) {
   if (owner === 'no stack') await bench.byHand.created({ name: 'app' });
   const stack = await bench.checkout();
   const own = owner === 'this stack' ? [...readers, workspace('app')] : readers;
-  await stack.begin(...own, some);
+  await stack.setUp(...own, some);
   return { bench, stack, own, before: await read(bench) };
 }
 
@@ -129,7 +129,7 @@ describe.each(updates)('%s', (_, documents) => {
     const stack = await bench.checkout();
     const released = workspace('app', {}, { onRemove: 'release' });
     const anchor = workspace('anchor');
-    await stack.begin(anchor, documents.length === 0 ? released : workspace('app'), labelled);
+    await stack.setUp(anchor, documents.length === 0 ? released : workspace('app'), labelled);
     await stack.declare(anchor, ...documents);
     const id = await bench.idOf('app');
     const { digest, acknowledge } = await stack.plan();

@@ -36,7 +36,7 @@ describe('a live tag', () => {
     async (_, value, separately) => {
       const bench = await openBench();
       const stack = await bench.checkout();
-      await stack.begin(workspace('other'));
+      await stack.setUp(workspace('other'));
       await createUnmanaged(bench, 'app', { 'cost-center': '4711' });
       await stack.declare(
         workspace('other', { autoApply: true }),
@@ -74,7 +74,7 @@ describe('a resource that could not be read', () => {
     const bench = await openBench({ edition: 'self-hosted' });
     const stack = await bench.checkout();
     const keep = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
-    await stack.begin(workspace('old', keep), workspace('other'));
+    await stack.setUp(workspace('old', keep), workspace('other'));
     await stack.declare(
       workspace('new', { ...keep, autoApply: true }, { renamedFrom: 'old' }),
       workspace('other', { autoApply: true }),
@@ -92,7 +92,7 @@ describe('a resource that could not be read', () => {
   it('is not planned again after a rename of its workspace: consumers are not added twice', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('old'), workspace('other'), consumers('old', { consumers: ['other'] }));
+    await stack.setUp(workspace('old'), workspace('other'), consumers('old', { consumers: ['other'] }));
     await stack.declare(
       workspace('new', {}, { renamedFrom: 'old' }),
       workspace('other'),
@@ -115,7 +115,7 @@ describe('a workspace that the list lacks', () => {
   it('has tags that were not read, and drift does not report them as gone', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
+    await stack.setUp(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
     const list = { path: /organizations\/acme\/workspaces\?/, times: 100 };
     bench.wire.add({ ...list, fault: { rewrite: without('app') } });
     const { out } = await stack.run(['drift', '--format', 'json'], 1);
@@ -141,7 +141,7 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
   ])('is not created again when it is declared %s, and no command to do so is shown', async (_, declared) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
+    await stack.setUp(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
     await stack.declare(declared, workspace('other', { autoApply: true }));
     hidden(bench, await bench.idOf('app'));
     const plan = await stack.plan(1);
@@ -157,7 +157,7 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
   it('is not added as a consumer, because its id is unknown', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('other'));
+    await stack.setUp(workspace('app'), workspace('other'));
     await stack.declare(workspace('app'), workspace('other', { remoteStateConsumers: ['app'] }));
     hidden(bench, await bench.idOf('app'));
     const { out, err } = await stack.run(['plan'], 1);
@@ -184,7 +184,7 @@ describe('a list with documents that are not understood', () => {
   ])('of workspaces counts as incomplete: one without %s', async (_, change, why) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('other'));
+    await stack.setUp(workspace('other'));
     await createUnmanaged(bench, 'app');
     bench.wire.add({
       path: /organizations\/acme\/workspaces\?/,
@@ -217,7 +217,7 @@ describe('a list with documents that are not understood', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const others = ['a', 'b'].map((name) => workspace(name));
-    await stack.begin(...others, workspace('app', { remoteStateConsumers: ['a', 'b'] }));
+    await stack.setUp(...others, workspace('app', { remoteStateConsumers: ['a', 'b'] }));
     await stack.declare(...others, workspace('app', { remoteStateConsumers: ['b'] }));
     bench.wire.add({ path: /relationships\/remote-state-consumers/, times: 100, fault: { rewrite } });
     const { changes, coverage } = await stack.plan(1);
@@ -248,7 +248,7 @@ describe('a list of workspaces', () => {
   it('in which two have the same name is incomplete: nothing undeclared is deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('other'), workspace('dropped'));
+    await stack.setUp(workspace('app'), workspace('other'), workspace('dropped'));
     await stack.declare(workspace('app'), workspace('other'));
     const twins = (body: unknown) =>
       JSON.parse(JSON.stringify(body).replaceAll('"name":"other"', '"name":"app"'));

@@ -43,9 +43,9 @@ describe('standard input that is held open', () => {
       const { code, err } = await trueupProcess(
         ['plan', '-'],
         { cwd: directory, env: secrets, stdin: begun },
-        async ({ sees, signals }) => {
-          await sees(/waiting for standard input for 5 s: it has not ended/);
-          signals(signal);
+        async ({ waitForText, sendSignal }) => {
+          await waitForText(/waiting for standard input for 5 s: it has not ended/);
+          sendSignal(signal);
         },
       );
       expect(code, err).toBe(130);
@@ -60,9 +60,9 @@ describe('standard input that is held open', () => {
       const { code, out } = await trueupProcess(
         [command, '-', '--format', 'json'],
         { cwd: directory, env: secrets, stdin: begun },
-        async ({ sees, signals }) => {
-          await sees(/waiting for standard input/);
-          signals('SIGINT');
+        async ({ waitForText, sendSignal }) => {
+          await waitForText(/waiting for standard input/);
+          sendSignal('SIGINT');
         },
       );
       expect(code, out).toBe(130);

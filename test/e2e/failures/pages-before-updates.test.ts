@@ -5,13 +5,20 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { type Document, removalRequest, workspace } from '../../support/cli/documents.ts';
-import { type Answer, madeUp } from '../../support/cli/faulty-proxy.ts';
-import { all, isPage, isSingle, named, names, openScene } from '../../support/cli/six-workspaces.ts';
+import { type Answer, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
+import {
+  allWorkspaces,
+  isPage,
+  isSingle,
+  readWorkspace,
+  names,
+  openScene,
+} from '../../support/cli/six-workspaces.ts';
 
 /** Answers the page that is read after the plan, and before the first update that relies on it. */
 function answerPage(bench: Bench, answer: (pass: () => Promise<Answer>) => Promise<Answer | undefined>) {
   let count = 0;
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     if (!isPage(request)) return pass();
     count += 1;
     return count === 2 ? answer(pass) : pass();
@@ -86,9 +93,9 @@ describe('Updates of several workspaces', () => {
   it('read alone a workspace that has moved to another page', async () => {
     const others = Array.from({ length: 100 }, (_, index) => `b-${index}`);
     const { bench, apply, reads, descriptionOf } = await openScene({}, others);
-    const { id } = await named(bench, 'a-3');
+    const { id } = await readWorkspace(bench, 'a-3');
     let isMoved = false;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       // After the plan, whose list has two pages.
       if (!isMoved && isSingle(request)) {
         isMoved = true;
@@ -111,21 +118,21 @@ describe('Updates of several workspaces', () => {
   ])('read each workspace alone if the page %s', async (_, status) => {
     const { bench, apply, stack } = await openScene();
     let pages = 0;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       pages += isPage(request) ? 1 : 0;
       const isBefore = bench.written().length < names.length;
-      return isPage(request) && pages > 1 && isBefore ? madeUp({ answer: status, body: {} }) : pass();
+      return isPage(request) && pages > 1 && isBefore ? fakeAnswer({ answer: status, body: {} }) : pass();
     });
     await apply(0);
     expect(bench.wire.seen.filter(isSingle)).toHaveLength(6);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await stack.run(['plan', '--exit-code'], 0);
   });
 
   it('read each workspace alone if the list comes from a cache', async () => {
     const { bench, apply, descriptionOf } = await openScene();
     let cached: Answer | undefined;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (!isPage(request) || bench.written().length === names.length) return pass();
       if (cached !== undefined)
         await bench.byHand.update(await bench.idOf('a-3'), { description: 'by hand' });
@@ -142,11 +149,11 @@ describe('Updates of several workspaces', () => {
     const { bench, apply, descriptionOf } = await openScene();
     const id = await bench.idOf('a-3');
     let isFirst = true;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (request.method !== 'PATCH' || !request.path.endsWith(id) || !isFirst) return pass();
       isFirst = false;
       await bench.byHand.update(id, { description: 'by hand' });
-      return madeUp({ answer: 429, headers: { 'retry-after': '0' } });
+      return fakeAnswer({ answer: 429, headers: { 'retry-after': '0' } });
     });
     const out = await apply(6);
     expect(out).toContain('description changed since the plan was made');
@@ -169,7 +176,7 @@ describe('Updates of several workspaces', () => {
     const policy = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
     const documents = (description: string) =>
       names.map((name) => workspace(name, { description, ...(name === 'a-3' ? policy : {}) }));
-    await stack.begin(...documents('old'));
+    await stack.setUp(...documents('old'));
     await stack.declare(...documents('new'));
     await stack.run(['apply', '--yes'], 0);
     const alone = bench.wire.seen.filter(isSingle).map(({ path }) => path);
@@ -186,31 +193,31 @@ describe('A workspace is read alone just before', () => {
   }
   const cases: Readonly<Record<string, Case>> = {
     'its state is shared globally': {
-      before: all({}),
-      after: all({ globalRemoteState: true }),
+      before: allWorkspaces({}),
+      after: allWorkspaces({ globalRemoteState: true }),
     },
     'a tag is removed, which replaces all tags': {
-      before: all({ tags: { env: 'prod', team: 'a' } }),
-      after: all({ tags: { env: 'prod' } }),
+      before: allWorkspaces({ tags: { env: 'prod', team: 'a' } }),
+      after: allWorkspaces({ tags: { env: 'prod' } }),
     },
     'flat tags are removed': {
-      before: all({ tagNames: ['one', 'two'] }),
-      after: all({ tagNames: ['one'] }),
+      before: allWorkspaces({ tagNames: ['one', 'two'] }),
+      after: allWorkspaces({ tagNames: ['one'] }),
     },
     'a lock': {
-      before: all({}),
-      after: all({ lock: { reason: 'frozen' } }),
+      before: allWorkspaces({}),
+      after: allWorkspaces({ lock: { reason: 'frozen' } }),
     },
     'a release': {
-      before: [...all({}, { onRemove: 'release' }), workspace('stays')],
+      before: [...allWorkspaces({}, { onRemove: 'release' }), workspace('stays')],
       after: [workspace('stays')],
     },
     'a delete': {
-      before: [...all({}), workspace('stays')],
+      before: [...allWorkspaces({}), workspace('stays')],
       after: [workspace('stays')],
     },
     'a forced delete': {
-      before: [...all({}), workspace('stays')],
+      before: [...allWorkspaces({}), workspace('stays')],
       after: [...names.map((name) => removalRequest('Workspace', name, 'force')), workspace('stays')],
     },
   };
@@ -220,10 +227,10 @@ describe('A workspace is read alone just before', () => {
     const stack = await bench.checkout({
       spec: { guards: { maxDeletes: 100, maxDeletePercent: 100 } },
     });
-    await stack.begin(...before);
+    await stack.setUp(...before);
     const ids = await Promise.all(names.map((name) => bench.idOf(name)));
     await stack.declare(...after);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written().length).toBeGreaterThanOrEqual(6);
     for (const id of ids) {
       const wrote = bench.wire.seen.findIndex(({ method, path }) => method !== 'GET' && path.includes(id));
@@ -241,8 +248,8 @@ describe('A workspace is read alone just before', () => {
   ])('an adoption%s', async (_, workspaces) => {
     const bench = await openBench({ organization: { workspaces: names.map((name) => ({ name })) } });
     const stack = await bench.checkout({ workspaces });
-    await stack.declare(...all({ description: 'ours' }, { adopt: true }));
-    await stack.insist();
+    await stack.declare(...allWorkspaces({ description: 'ours' }, { adopt: true }));
+    await stack.applyAcknowledged();
     for (const name of names) {
       const id = await bench.idOf(name);
       const reads = bench.wire.seen.filter((request) => isSingle(request) && request.path.includes(id));

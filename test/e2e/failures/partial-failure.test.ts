@@ -108,10 +108,10 @@ describe('a create whose answer was lost, while somebody else created the worksp
   async function lostToACopy(spec: object, copied: object) {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('stays'));
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    await stack.setUp(workspace('stays'));
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       if (method !== 'POST' || !creates.test(path)) return pass();
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       await bench.byHand.created({ name: 'app', ...copied }, bindings({ 'trueup-stack': 'payments' }));
       return undefined;
     });
@@ -171,7 +171,7 @@ describe('a service that is busy', () => {
   it('and answers 500 gets requests again that may be repeated', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     bench.wire.add(
       { method: 'GET', path: /./, fault: { answer: 500 } },
       { method: 'PATCH', path: /./, fault: { answer: 503 } },
@@ -184,7 +184,7 @@ describe('a service that is busy', () => {
   it('and loses the answer to an update gets the update again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), role('web'));
+    await stack.setUp(workspace('app'), role('web'));
     bench.wire.add(
       { method: 'PATCH', path: /./, fault: { drop: 'after' } },
       { path: /role\/web/, method: 'POST', fault: { drop: 'before' } },
@@ -202,7 +202,7 @@ describe('somebody who changes things between the plan and the write', () => {
       organization: { workspaces: [{ name: 'app', 'global-remote-state': true }] },
     });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'as it was' }, { adopt: true }), workspace('other'));
+    await stack.setUp(workspace('app', { description: 'as it was' }, { adopt: true }), workspace('other'));
     const id = await bench.idOf(name);
     const first = () => meddle(bench, id);
     bench.wire.add({ method: 'GET', path: new RegExp(`/workspaces/${id}\\b`), fault: { first } });
@@ -330,12 +330,16 @@ describe('SIGTERM while an apply runs', () => {
     };
     bench.wire.add({ method: 'POST', path: /config$/, fault: { first: hold } });
     const options = { cwd: stack.directory, env: secrets };
-    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
-      await started.promise;
-      signals('SIGTERM');
-      await sees(/interrupted: any write that was sent is waited for/);
-      release.resolve();
-    });
+    const { code, out } = await trueupProcess(
+      ['apply', '--yes'],
+      options,
+      async ({ sendSignal, waitForText }) => {
+        await started.promise;
+        sendSignal('SIGTERM');
+        await waitForText(/interrupted: any write that was sent is waited for/);
+        release.resolve();
+      },
+    );
     expect(code, out).toBe(130);
     expect(out).toContain('1 applied, 1 skipped');
     expect(out).toContain('not sent: the run was stopped');
@@ -363,7 +367,7 @@ describe('a ledger that cannot be used', () => {
   ])('because it %s is reported in one line by plan and apply', async (_, text) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.write('.trueup/payments.ledger.json', text);
     for (const args of [['plan'], ['apply', '--yes']]) {
       const { out, err } = await stack.run(args, 1);

@@ -30,7 +30,7 @@ describe('a change that stopped after its first call', () => {
   ])('records what it wrote, which is reset once it is no longer declared: %s', async (_, before) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('keep'), ...before);
+    await stack.setUp(workspace('keep'), ...before);
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }));
     bench.wire.add(refusedLock);
     await stack.run(['apply', '--yes'], 6);
@@ -50,7 +50,7 @@ describe('a change that stopped after its first call', () => {
   it('keeps the record of a field to reset until a plan has seen that it is reset', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'old', sshKeyId: 'sshkey-deploy' }));
+    await stack.setUp(workspace('app', { description: 'old', sshKeyId: 'sshkey-deploy' }));
     await stack.declare(workspace('app', { autoApply: true }));
     bench.wire.add({ ...refusedPatch, path: /\/relationships\/ssh-key$/ });
     await stack.run(['apply', '--yes'], 6);
@@ -68,7 +68,7 @@ describe('a change whose first call failed and whose second call succeeded', () 
   it('records our lock, which is removed once undeclared, and no field that was not written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true, lock }));
     bench.wire.add(refusedPatch);
     await stack.run(['apply', '--yes'], 6);
@@ -85,7 +85,7 @@ describe('a change whose first call failed and whose second call succeeded', () 
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     // Where no ownership tag is seen, nothing is written to an adopted workspace before its ownership tag was read back.
-    await stack.begin(workspace('keep'));
+    await stack.setUp(workspace('keep'));
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }, { adopt: true }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
     const ownershipTag = { ...refusedPatch, path: /\/tag-bindings$/ };
@@ -105,7 +105,7 @@ describe('a set of which only the additions or only the removals succeeded', () 
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     const others = [workspace('app'), workspace('a'), workspace('b'), workspace('mine')];
-    await stack.begin(...others, consumers('app', { consumers: ['a'] }));
+    await stack.setUp(...others, consumers('app', { consumers: ['a'] }));
     await stack.declare(...others, consumers('app', { consumers: ['b'] }));
     bench.wire.add({ method: 'DELETE', path: /remote-state-consumers$/, fault: { answer: 403 } });
     await stack.run(['apply', '--yes'], 6);
@@ -123,7 +123,7 @@ describe('a set of which only the additions or only the removals succeeded', () 
     const bench = await openBench();
     const stack = await bench.checkout();
     const others = [workspace('app'), workspace('a'), workspace('b')];
-    await stack.begin(...others, consumers('app', { consumers: ['a'] }));
+    await stack.setUp(...others, consumers('app', { consumers: ['a'] }));
     await stack.declare(...others, consumers('app', { consumers: ['b'] }));
     bench.wire.add({ method: 'POST', path: /remote-state-consumers$/, fault: { answer: 403 } });
     await stack.run(['apply', '--yes'], 6);
@@ -141,7 +141,7 @@ describe('a set of which only the additions or only the removals succeeded', () 
   it('of flat tags is recorded without tags that somebody else had set', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const below = `/workspaces/${await bench.idOf('app')}/relationships/tags`;
     const data = ['theirs', 'old'].map((name) => ({ type: 'tags', attributes: { name } }));
     expect(await bench.byHand.post(below, { data })).toMatchObject({ status: 204 });
@@ -154,7 +154,7 @@ describe('a set of which only the additions or only the removals succeeded', () 
   it('of flat tags is recorded with all tags that are still ours', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tagNames: ['old'] }));
+    await stack.setUp(workspace('app', { tagNames: ['old'] }));
     await stack.declare(workspace('app', { tagNames: ['new'] }));
     bench.wire.add({ method: 'DELETE', path: /relationships\/tags$/, fault: { answer: 403 } });
     await stack.run(['apply', '--yes'], 6);

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { held, open } from '../../support/cli/locked-stack.ts';
+import { holdLock, open } from '../../support/cli/locked-stack.ts';
 import { onTerminal, trueupProcess } from '../../support/cli/process.ts';
 import { openTlsFront } from '../../support/rig/tls-front.ts';
 
@@ -104,10 +104,10 @@ describe.runIf(hasScript)('on a terminal', () => {
 
   it('the progress names the holder of the lock that it waits for', async () => {
     const { stack } = await open();
-    const lock = await held(stack);
+    const lock = await holdLock(stack);
     const args = ['apply', '--yes', '--lock-timeout', '5m'];
     const { code } = await onTerminal(args, { cwd: stack.directory, env: secrets }, async (person) => {
-      await person.sees(/waits for the lock that ann holds/);
+      await person.waitForText(/waits for the lock that ann holds/);
       await stack.run(['unlock', '--id', lock.id], 0);
     });
     expect(code).toBe(0);
@@ -133,7 +133,7 @@ async function atServiceWithPages(): Promise<{ stack: Checkout; page: string }> 
     workspaces: { url: front.url, dialect: 'hcp-terraform', caCert: { file: 'ca.pem' } },
   });
   await stack.write('ca.pem', front.authority);
-  await stack.begin(workspace('app', { description: 'ours' }));
+  await stack.setUp(workspace('app', { description: 'ours' }));
   await stack.declare(workspace('app', { description: 'other' }));
   return { stack, page: `${front.url}/app/acme/workspaces/app` };
 }

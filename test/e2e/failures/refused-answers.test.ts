@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OrganizationSeed } from '../../../src/server/seed/seed-schema.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { madeUp } from '../../support/cli/faulty-proxy.ts';
+import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const creates = /organizations\/acme\/workspaces$/;
 const foundTrueMessage =
@@ -15,11 +15,11 @@ function refuse(
   { method, path, status = 403, passes = true }: Refusing,
 ): { readonly times: () => number } {
   let times = 0;
-  wire.guardBy(async (request, pass) => {
+  wire.setHandler(async (request, pass) => {
     if (request.method !== method || !path.test(request.path)) return pass();
     times += 1;
     if (passes) await pass();
-    return madeUp({ answer: status });
+    return fakeAnswer({ answer: status });
   });
   return { times: () => times };
 }
@@ -34,7 +34,7 @@ interface Refusing {
 async function begun(documents: readonly object[], organization: Partial<OrganizationSeed> = {}) {
   const bench = await openBench({ organization });
   const stack = await bench.checkout();
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   return { bench, stack };
 }
 
@@ -54,7 +54,7 @@ describe('an update that was refused', () => {
     async (status) => {
       const { bench, stack } = await updated({ status });
       const { out } = await stack.run(['apply', '--yes'], 6);
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       expect(out).toContain(`answered ${status}: made up`);
       expect(out).toContain(foundTrueMessage);
       expect(out).toContain('1 failed');
@@ -76,14 +76,14 @@ describe('an update that was refused', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { globalRemoteState: true }), workspace('other'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(
       workspace('app', { globalRemoteState: false, remoteStateConsumers: ['other'] }),
       workspace('other'),
     );
     refuse(bench, { method: 'PATCH', path: /\/workspaces\/ws-\w+$/ });
     const outcomes = await outcomesOf(stack, 6);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(outcomes).toMatchObject([
       { kind: 'Workspace', outcome: 'failed', foundTrue: true },
       { kind: 'RemoteStateConsumers', outcome: 'applied' },
@@ -97,7 +97,7 @@ describe('an update that was refused', () => {
     await stack.declare(workspace('app', { remoteStateConsumers: ['two'] }), ...others);
     refuse(bench, { method: 'POST', path: /remote-state-consumers$/ });
     const outcomes = await outcomesOf(stack, 6);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(outcomes).toMatchObject([{ kind: 'RemoteStateConsumers', outcome: 'failed', foundTrue: true }]);
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -114,7 +114,7 @@ describe('a create that was refused', () => {
     await stack.declare(workspace('stays'), workspace('too'), app);
     refuse(bench, { method: 'POST', path: creates, status: 422 });
     const { out } = await stack.run(['apply', '--yes'], 6);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(out).toContain(foundTrueMessage);
     expect(out).toContain('Planned again: nothing is left to do');
     expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({
@@ -129,7 +129,7 @@ describe('a create that was refused', () => {
   it('because somebody created one with a copy of our ownership tag is not reported as applied', async () => {
     const { bench, stack } = await begun([workspace('stays')]);
     await stack.declare(workspace('stays'), workspace('app'));
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       if (method === 'POST' && creates.test(path))
         await bench.byHand.created(
           { name: 'app' },
@@ -142,7 +142,7 @@ describe('a create that was refused', () => {
       return pass();
     });
     const { out } = await stack.run(['apply', '--yes'], 1);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(out).toContain('answered 422');
     expect(out).not.toContain('all the same');
     expect((await stack.ledger()).records['Workspace/acme/app']?.origin).not.toBe('created');
@@ -151,14 +151,14 @@ describe('a create that was refused', () => {
   it('but carried out with another value is reported as existing, and the next apply corrects it', async () => {
     const { bench, stack } = await begun([workspace('stays')]);
     await stack.declare(workspace('stays'), workspace('app', { description: 'ours' }));
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       const answer = await pass();
       if (method !== 'POST' || !creates.test(path)) return answer;
       await bench.byHand.update(await bench.idOf('app'), { description: 'theirs' });
-      return madeUp({ answer: 409 });
+      return fakeAnswer({ answer: 409 });
     });
     const { out } = await stack.run(['apply', '--yes'], 6);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(out).toContain('the resource exists and is ours, but differs from the request');
     expect(out).not.toContain('found true');
     await stack.run(['apply', '--yes'], 0);
@@ -170,7 +170,7 @@ describe('a create that was refused', () => {
     await stack.declare(role('anchor'), role('shared'));
     refuse(bench, { method: 'POST', path: /role\/shared$/ });
     expect((await stack.run(['apply', '--yes'], 6)).out).toContain(foundTrueMessage);
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect((await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin).toBe('created');
     await stack.declare(role('anchor'));
     bench.wire.reset();
@@ -181,14 +181,14 @@ describe('a create that was refused', () => {
   it('for a role that somebody changes meanwhile does not make the role ours', async () => {
     const { bench, stack } = await begun([role('anchor')]);
     await stack.declare(role('anchor'), role('shared'));
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       if (method !== 'POST' || !path.endsWith('role/shared')) return pass();
       await pass();
       await bench.byHandMount('POST', 'role/shared', { token_ttl: 60 });
-      return madeUp({ answer: 403 });
+      return fakeAnswer({ answer: 403 });
     });
     expect((await stack.run(['apply', '--yes'], 1)).out).not.toContain('all the same');
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect((await stack.ledger()).records['ClusterAuthRole/prod/shared']).toBeUndefined();
     expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
   });
@@ -202,12 +202,12 @@ it('a delete that was refused but carried out is found true, and leaves no recor
     workspace('stays'),
   ]);
   await stack.declare(role('anchor'), workspace('stays'));
-  bench.wire.guardBy(async ({ method }, pass) => {
+  bench.wire.setHandler(async ({ method }, pass) => {
     const answer = await pass();
-    return method === 'GET' || method === 'LIST' ? answer : madeUp({ answer: 409 });
+    return method === 'GET' || method === 'LIST' ? answer : fakeAnswer({ answer: 409 });
   });
   const outcomes = await outcomesOf(stack, 6);
-  bench.wire.guardBy(undefined);
+  bench.wire.setHandler(undefined);
   expect(outcomes).toHaveLength(2);
   for (const outcome of outcomes)
     expect(outcome).toMatchObject({ action: 'delete', outcome: 'failed', foundTrue: true });

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { isRead, madeUp } from '../../support/cli/faulty-proxy.ts';
+import { isRead, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const anchor = role('anchor');
 
@@ -18,11 +18,11 @@ const byAdministrator = {
 /** Refuses the first write of this path, and lets something happen before the next one. The first one does not reach the service. */
 function refuseFirst(bench: Bench, path: RegExp, status: number | 'lost', meanwhile: () => Promise<unknown>) {
   let isFirst = true;
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     if (isRead(request) || !path.test(request.path) || !isFirst) return pass();
     isFirst = false;
     await meanwhile();
-    return status === 'lost' ? undefined : madeUp({ answer: status, headers: { 'retry-after': '0' } });
+    return status === 'lost' ? undefined : fakeAnswer({ answer: status, headers: { 'retry-after': '0' } });
   });
 }
 
@@ -33,7 +33,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
   it('a role that somebody rewrites is not deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor, role('web'));
+    await stack.setUp(anchor, role('web'));
     await stack.declare(anchor);
     const rewrite = { ...byAdministrator, token_policies: ['by-hand'] };
     refuseFirst(bench, /role\/web$/, status, () => bench.byHandMount('POST', 'role/web', rewrite));
@@ -47,7 +47,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
   it('a role that somebody creates with other values is neither overwritten nor recorded', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor);
+    await stack.setUp(anchor);
     await stack.declare(anchor, role('web'));
     const other = { ...byAdministrator, token_ttl: 60 };
     refuseFirst(bench, /role\/web$/, status, () => bench.byHandMount('POST', 'role/web', other));
@@ -62,7 +62,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
   it('a role that somebody creates with the same values is adopted, and released later', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor);
+    await stack.setUp(anchor);
     await stack.declare(anchor, role('web'));
     refuseFirst(bench, /role\/web$/, status, () => bench.byHandMount('POST', 'role/web', byAdministrator));
     await stack.run(['apply', '--yes'], 0);
@@ -77,7 +77,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
   it('a role that is still absent is created, and recorded as created', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor);
+    await stack.setUp(anchor);
     await stack.declare(anchor, role('web'));
     refuseFirst(bench, /role\/web$/, status, async () => bench.wire.seen.length);
     await stack.run(['apply', '--yes'], 0);
@@ -91,7 +91,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
   it('a workspace that another stack takes over is not written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
     const id = await bench.idOf('app');
     refuseFirst(bench, /workspaces\/ws-\w+$/, status, () =>
@@ -109,7 +109,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
   it('a workspace that somebody creates with the same name is found, and left alone', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('stays'));
+    await stack.setUp(workspace('stays'));
     await stack.declare(workspace('stays'), workspace('app'));
     refuseFirst(bench, /organizations\/acme\/workspaces$/, status, () =>
       bench.byHand.created({ name: 'app' }),
@@ -129,10 +129,10 @@ describe('The second call of a change', () => {
   async function applyBoth(meanwhile: (bench: Bench, id: string) => Promise<unknown>) {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', both));
     const id = await bench.idOf('app');
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await pass();
       if (request.method === 'PATCH' && request.path.endsWith(id)) await meanwhile(bench, id);
       return answer;
@@ -151,7 +151,7 @@ describe('The second call of a change', () => {
   it('is not repeated if another stack took the workspace over during the wait', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', both));
     const id = await bench.idOf('app');
     refuseFirst(bench, /ssh-key$/, 429, () =>

@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { madeUp } from '../../support/cli/faulty-proxy.ts';
+import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const creates = /organizations\/acme\/workspaces$/;
 
 async function begun(...documents: readonly object[]) {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   return { bench, stack };
 }
 
@@ -17,11 +17,11 @@ describe('a request that is answered with 429', () => {
   /** Answers the first request with 429, after the service has carried it out. */
   function throttle(bench: Bench, path: RegExp) {
     let isFirst = true;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await pass();
       if (request.method !== 'POST' || !path.test(request.path) || !isFirst) return answer;
       isFirst = false;
-      return madeUp({ answer: 429, headers: { 'retry-after': '0' } });
+      return fakeAnswer({ answer: 429, headers: { 'retry-after': '0' } });
     });
   }
 
@@ -57,11 +57,11 @@ describe('a request that is answered with 429', () => {
   it('fails if somebody else created the workspace, and says that it is not ours', async () => {
     const { bench, stack } = await begun(workspace('stays'));
     await stack.declare(workspace('stays'), workspace('app'));
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       if (method !== 'POST' || !creates.test(path)) return pass();
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       await bench.byHand.created({ name: 'app' });
-      return madeUp({ answer: 429, headers: { 'retry-after': '0' } });
+      return fakeAnswer({ answer: 429, headers: { 'retry-after': '0' } });
     });
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out).toContain('answered 429');

@@ -45,7 +45,7 @@ describe('a token', () => {
 
   it('that may lock but not unlock is reported before anything is written', async () => {
     const { bench, stack } = await limitedTo('can-lock');
-    await stack.begin(workspace('app', { lock: {} }));
+    await stack.setUp(workspace('app', { lock: {} }));
     await stack.declare(workspace('app'));
     expect(notesOf(await stack.plan())).toEqual([
       'the service will refuse this: this token lacks "can-unlock", needed for: unlock',
@@ -57,7 +57,7 @@ describe('a token', () => {
 
   it('that may only manage tags changes flat tags, but no tags that need a PATCH of the workspace', async () => {
     const { bench, stack } = await limitedTo('can-manage-tags');
-    await stack.begin(workspace('app', { tagNames: ['pci', 'blue'] }));
+    await stack.setUp(workspace('app', { tagNames: ['pci', 'blue'] }));
     await stack.declare(workspace('app', { tagNames: ['pci', 'red'] }));
     expect(notesOf(await stack.plan())).toEqual([]);
     await stack.run(['apply', '--yes'], 0);
@@ -105,7 +105,7 @@ describe('A forced delete that the service does not allow', () => {
   it('is reported with the setting when it is answered with 403, and the workspace stays', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(gone);
     const body = { errors: [{ status: '403', title: 'forbidden' }] };
     bench.wire.add({ method: 'DELETE', path: /\/workspaces\/ws-/, fault: { answer: 403, body } });

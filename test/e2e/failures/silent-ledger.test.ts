@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveGit } from '../../support/ledger/git-http.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
-import { holderOf } from '../../support/ledger/other-holder.ts';
+import { startGuardHolder } from '../../support/ledger/other-holder.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { type Running, startTrueup } from '../../support/cli/process.ts';
@@ -46,7 +46,7 @@ describe('a ledger that never answers', () => {
       `error: the deadline of 2s passed while waiting to read the ledger (${place}); --timeout gives a run more time, or "timeout" in the stack's spec\n`,
     );
     expect(code).toBe(1);
-    await server.left();
+    await server.allClosed();
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('a ledger that never answers', () => {
     expect(err).toContain(`the deadline of 1s passed while waiting ${what} (${gitPlace})`);
     expect(err).not.toContain('trueup unlock');
     expect(code).toBe(1);
-    await server.left();
+    await server.allClosed();
   });
 
   it('is reported in JSON with --format json', async () => {
@@ -85,7 +85,7 @@ describe('a ledger that never answers', () => {
   it('is named after a few seconds, with what trueup waits for', async () => {
     const { start } = await overHttp();
     const running = start('plan');
-    await running.says(
+    await running.waitForText(
       /waiting for the ledger "refs\/trueup\/payments" of the remote "origin" for 5 s: to read the ledger\n/,
     );
     running.kill('SIGINT');
@@ -109,7 +109,7 @@ describe('a ledger that never answers', () => {
       signal: null,
       err: expect.stringContaining('interrupted'),
     });
-    await server.left();
+    await server.allClosed();
   });
 });
 
@@ -123,7 +123,7 @@ describe('a git remote that does not answer when it is asked for the last applie
       git(stack.directory, 'commit', '--quiet', '-m', message);
     };
     commitAll('what is applied');
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await rm(join(stack.directory, '.git'), { recursive: true });
     commitAll('a clone that does not know it');
     await stack.declare(workspace('app', { description: 'new' }));
@@ -132,15 +132,15 @@ describe('a git remote that does not answer when it is asked for the last applie
     const { code, out } = await running.ended;
     expect(code).toBe(0);
     expect(out.replaceAll(/\s+/g, ' ')).toContain('this run has had its 3s; --timeout gives it more');
-    await server.left();
+    await server.allClosed();
   });
 });
 
 describe('a local ledger that another process has locked', () => {
   it('does not delay an apply longer than its timeout', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
-    await holderOf(join(stack.directory, '.trueup', 'payments.ledger.json.guard'));
+    await stack.setUp(workspace('app'));
+    await startGuardHolder(join(stack.directory, '.trueup', 'payments.ledger.json.guard'));
     const { code, err } = await startTrueup(['apply', '--yes', '--timeout', '1s'], {
       cwd: stack.directory,
       env: secrets,
@@ -189,7 +189,7 @@ describe('a ledger that stops answering during an apply', () => {
     const { host, running, answer } = await applying();
     host.silence();
     running.kill('SIGINT');
-    await running.says(/interrupted: any write that was sent is waited for/);
+    await running.waitForText(/interrupted: any write that was sent is waited for/);
     answer();
     await host.leftWaiting;
     running.kill('SIGINT');
@@ -208,7 +208,7 @@ describe('a ledger that answers', () => {
   it('gets the records and the history entry of an interrupted apply, and its lock is released', async () => {
     const { remote, running, answer } = await applying();
     running.kill('SIGINT');
-    await running.says(/interrupted: any write that was sent is waited for/);
+    await running.waitForText(/interrupted: any write that was sent is waited for/);
     answer();
     const { code, out, err } = await running.ended;
     expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);

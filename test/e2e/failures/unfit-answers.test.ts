@@ -9,9 +9,9 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 async function withAnswers(change: (text: string) => string) {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { description: 'mine' }), workspace('web'));
+  await stack.setUp(workspace('app', { description: 'mine' }), workspace('web'));
   await stack.declare(workspace('app', { description: 'mine' }));
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     const answer = await pass();
     return request.method === 'GET' ? { ...answer, text: change(answer.text) } : answer;
   });
@@ -46,7 +46,7 @@ describe('trueup reports', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
-    bench.wire.guardBy(async (_, pass) => {
+    bench.wire.setHandler(async (_, pass) => {
       const answer = await pass();
       return {
         ...answer,
@@ -64,7 +64,7 @@ describe('trueup reports', () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { organization: 'nowhere' } });
     await stack.declare(workspace('app'));
-    bench.wire.guardBy(async (request, pass) =>
+    bench.wire.setHandler(async (request, pass) =>
       /\/organizations\/nowhere\/workspaces/.test(request.path)
         ? { status: 200, headers: { 'content-type': 'application/json' }, text: '{"data":[]}' }
         : pass(),

@@ -93,7 +93,7 @@ describe('a dialect that does not match the service', () => {
   it('is noted if the roles have a field that the dialect does not have', async () => {
     const { stack } = await openBao();
     await stack.run(['apply', '--yes'], 0);
-    const other = await stack.become({ clusterAuth: { ...bao, dialect: 'vault' } });
+    const other = await stack.reconfigure({ clusterAuth: { ...bao, dialect: 'vault' } });
     const { coverage } = await other.plan(0);
     expect(coverage.targets.flatMap(({ notes }) => notes)).toContain(
       'its roles have "tokenStrictlyBindIp", which the dialect "vault" does not: check the target\'s "dialect"',
@@ -116,7 +116,7 @@ describe('a token without the right', () => {
     const readOnly = [{ path: 'auth/+/role', capabilities: ['list'] as const }];
     const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'], readOnly });
     const owner = await bench.checkout({ clusterAuth: bao });
-    await owner.begin(...everything);
+    await owner.setUp(...everything);
     const stack = await bench.checkout({ clusterAuth: { ...bao, token: { env: 'READ_SERVICE_TOKEN' } } });
     await stack.declare(...everything.slice(1));
     const { message } = await onlyProblem(bench, stack);

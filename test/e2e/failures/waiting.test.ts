@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
-import { madeUp } from '../../support/cli/faulty-proxy.ts';
+import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 import { startTrueup, trueupProcess } from '../../support/cli/process.ts';
 
 const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
@@ -48,7 +48,7 @@ describe('a service that does not answer', () => {
       cwd: stack.directory,
       env: secrets,
     });
-    await running.says(/this run has had its 2s.*nothing new is started/);
+    await running.waitForText(/this run has had its 2s.*nothing new is started/);
     answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(6);
@@ -84,7 +84,7 @@ describe('a service that does not answer', () => {
       cwd: stack.directory,
       env: secrets,
     });
-    await running.says(/nothing new is started/);
+    await running.waitForText(/nothing new is started/);
     answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(6);
@@ -107,7 +107,7 @@ describe('a service that does not answer', () => {
     const answered = Promise.withResolvers<void>();
     bench.wire.add({ ...listing, fault: { first: () => answered.promise } });
     const running = startTrueup(['plan'], { cwd: stack.directory, env: secrets });
-    await running.says(
+    await running.waitForText(
       /waiting for target "acme" for 5 s: the answer to GET .*\/organizations\/acme\/workspaces/,
     );
     answered.resolve();
@@ -119,7 +119,7 @@ describe('a service that asks for time', () => {
   it('gets only few requests if it asks for more time than the run has, and the plan says so', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), role('web'), role('api'));
+    await stack.setUp(workspace('app'), role('web'), role('api'));
     const headers = { 'retry-after': '7200' };
     bench.wire.add({
       path: /auth\/cluster/,
@@ -181,8 +181,8 @@ describe('a gateway that fails', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
     const text = '['.repeat(200_000) + ']'.repeat(200_000);
-    bench.wire.guardBy(async ({ path }, pass) =>
-      listing.path.test(path) ? { ...madeUp({ answer: 403 }), text } : pass(),
+    bench.wire.setHandler(async ({ path }, pass) =>
+      listing.path.test(path) ? { ...fakeAnswer({ answer: 403 }), text } : pass(),
     );
     const { out, err } = await stack.run(['plan'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain('cannot be listed: GET');

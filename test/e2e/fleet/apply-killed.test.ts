@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holding } from '../../support/cli/held-request.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { childrenOf, type FleetScene, openFleet } from '../../support/fleet/scene.ts';
 import { git } from '../../support/ledger/git-remote.ts';
@@ -60,7 +60,7 @@ async function openCounted() {
 
 /** A worker whose request with this number (from 0) does not get its answer yet. */
 async function workerAt(request: number, { bench, work }: FleetScene) {
-  const held = holding({ path: /./ });
+  const held = holdRequest({ path: /./ });
   if (request > 0) bench.wire.add({ path: /./, times: request, fault: { first: async () => {} } });
   bench.wire.add(held.rule);
   const worker = work();
@@ -107,7 +107,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
 
   it('that was stopped until another worker took over writes nothing when it continues', async () => {
     const scene = await openMerged(['one-app', 'two-app', 'three-app']);
-    const held = holding({ method: 'PATCH', path: /./ });
+    const held = holdRequest({ method: 'PATCH', path: /./ });
     scene.bench.wire.add(held.rule);
     const worker = scene.work('--concurrency', '1');
     await held.reached;
@@ -123,7 +123,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     next.kill('SIGTERM');
     await next.ended;
     scene.makeDue();
-    await worker.says(/no drift[\s\S]*no drift/);
+    await worker.waitForText(/no drift[\s\S]*no drift/);
     worker.kill('SIGTERM');
     await worker.ended;
     expect(scene.bench.wire.writes()).toHaveLength(written);
@@ -144,7 +144,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
       writeFileSync(file, JSON.stringify(fleet));
     };
     for (const scene of [planned, begun]) {
-      const held = holding({ method: scene === begun ? 'PATCH' : 'GET', path: /./ });
+      const held = holdRequest({ method: scene === begun ? 'PATCH' : 'GET', path: /./ });
       if (scene === planned)
         scene.bench.wire.add({ path: /./, times: checkRequests, fault: { first: async () => {} } });
       scene.bench.wire.add(held.rule);
@@ -177,7 +177,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     delete fleet.spec.repositories[0].apply;
     writeFileSync(file, JSON.stringify(fleet));
     const next = scene.work();
-    await next.says(/one\/trueup.yaml: no drift/);
+    await next.waitForText(/one\/trueup.yaml: no drift/);
     next.kill('SIGTERM');
     await next.ended;
     expect(scene.bench.wire.writes()).toEqual([]);
@@ -185,7 +185,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
 
   it('is recorded with its approvals when the database comes back', async () => {
     const scene = await openMerged();
-    const held = holding({ method: 'PATCH', path: /./ });
+    const held = holdRequest({ method: 'PATCH', path: /./ });
     scene.bench.wire.add(held.rule);
     const worker = scene.work();
     await held.reached;
@@ -193,7 +193,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     held.release();
     await sleep(5000);
     server().start();
-    await worker.says(/1 change applied/);
+    await worker.waitForText(/1 change applied/);
     worker.kill('SIGTERM');
     await worker.ended;
     expect(scene.sql('select outcome from trueup_fleet.applies')).toBe('applied');

@@ -6,7 +6,7 @@ import { makeSigner } from '../../support/ci/signers.ts';
 import { secrets } from '../../support/cli/bench.ts';
 import { githubTokens } from '../../support/code-host/github.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { holding } from '../../support/cli/held-request.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
 import { startTrueup, trueupProcess } from '../../support/cli/process.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { type FleetScene, openFleet } from '../../support/fleet/scene.ts';
@@ -178,23 +178,23 @@ infra/one/trueup.yaml: no drift
     await scene.fleet('run');
     scene.push(scene.stack('three', { spec: noApproval }));
     await scene.apply('three');
-    const held = holding({ method: 'PATCH', path: /workspaces/ });
+    const held = holdRequest({ method: 'PATCH', path: /workspaces/ });
     scene.bench.wire.add(held.rule);
     merge(scene, 'changed');
     merge(scene, 'changed', 'two');
     const worker = scene.work('--concurrency', '1', '--apply-concurrency', '1');
     await held.reached;
-    await worker.says(/three\/trueup.yaml: no drift/);
+    await worker.waitForText(/three\/trueup.yaml: no drift/);
     scene.makeDue();
     // The stack that is being applied is not checked. The others are checked, even the one whose apply waits.
-    await worker.says(/(three\/trueup.yaml: no drift[\s\S]*){2}/);
+    await worker.waitForText(/(three\/trueup.yaml: no drift[\s\S]*){2}/);
     expect(scene.sql('select count(*) from trueup_fleet.applies')).toBe('1');
     expect(scene.sql('select count(*) from trueup_fleet.stacks where applying')).toBe('1');
     const { out } = await scene.fleet('status');
     expect(out).toMatch(/^3 stacks: .* 2 working, 1 in sync$/m);
     expect(out.match(/apply waits for a free worker/g)).toHaveLength(1);
     held.release();
-    await worker.says(/(1 change applied[\s\S]*){2}/);
+    await worker.waitForText(/(1 change applied[\s\S]*){2}/);
     worker.kill('SIGTERM');
     await worker.ended;
     expect([await descriptionOf(scene), await descriptionOf(scene, 'two-app')]).toEqual([
@@ -209,7 +209,7 @@ infra/one/trueup.yaml: no drift
     merge(scene, 'wrong');
     const held = scene.work();
     scene.bench.wire.add({ path: /./, fault: { first: async () => merge(scene, 'right') } });
-    await held.says(/1 change applied/);
+    await held.waitForText(/1 change applied/);
     held.kill('SIGTERM');
     await held.ended;
     expect(await descriptionOf(scene)).toBe('right');
@@ -283,7 +283,7 @@ infra/one/trueup.yaml: no drift
   it('waits for the lock of another apply, and does not disturb that apply', async () => {
     const scene = await openOne();
     merge(scene, 'changed');
-    const held = holding({ method: 'PATCH', path: /./ });
+    const held = holdRequest({ method: 'PATCH', path: /./ });
     scene.bench.wire.add(held.rule);
     git(scene.clone, 'pull', '--quiet');
     const other = startTrueup(['apply', 'one', '--yes'], { cwd: scene.clone, env: scene.env });

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trueupProcess } from '../../support/cli/process.ts';
-import { addressIn } from '../../support/fleet/console-user.ts';
+import { refreshUrlIn } from '../../support/fleet/console-user.ts';
 import { openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { listenForTest, startListening } from '../../support/rig/listen.ts';
@@ -92,7 +92,7 @@ async function browse(address: string): Promise<{ text: string; answers: readonl
       jar.set(name, value);
     }
     const text = await answer.text();
-    const to = answer.headers.get('location') ?? addressIn(text);
+    const to = answer.headers.get('location') ?? refreshUrlIn(text);
     if (to === undefined) return { text, answers };
     next = new URL(to, next);
   }
@@ -113,8 +113,8 @@ describe.skipIf(bin === undefined)('fleet serve with a login', () => {
       ...{ stacks: ['one'], env, spec: { console: { oidc, teams } } },
     });
     const worker = serve('--listen', `127.0.0.1:${port}`);
-    await worker.says(/the console is at/);
-    await worker.says(/infra\/one\/trueup\.yaml: no drift/);
+    await worker.waitForText(/the console is at/);
+    await worker.waitForText(/infra\/one\/trueup\.yaml: no drift/);
     const { text, answers } = await browse(`${url}/activity`);
     expect(text).toContain('ann@example.com');
     expect(text).toContain('<h1>Activity</h1>');

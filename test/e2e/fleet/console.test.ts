@@ -25,9 +25,9 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
       data: { type: 'workspaces', attributes },
     });
     const worker = serve('--listen', '127.0.0.1:0');
-    const [, url = ''] = await worker.says(/the console is at (http:\/\/127\.0\.0\.1:\d+)/);
-    await worker.says(/infra\/one\/trueup\.yaml: no drift/);
-    await worker.says(/infra\/two\/trueup\.yaml: 1 resource drifted/);
+    const [, url = ''] = await worker.waitForText(/the console is at (http:\/\/127\.0\.0\.1:\d+)/);
+    await worker.waitForText(/infra\/one\/trueup\.yaml: no drift/);
+    await worker.waitForText(/infra\/two\/trueup\.yaml: 1 resource drifted/);
     const page = async (path: string) => {
       const answer = await fetch(new URL(path, url));
       return { status: answer.status, text: await answer.text() };

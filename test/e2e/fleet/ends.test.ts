@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holding } from '../../support/cli/held-request.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
 import { childrenOf, openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
@@ -37,7 +37,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
       const temporary = temporaryFolder();
       const env = { TMPDIR: temporary };
       const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'], env });
-      const held = holding({ method: 'GET', path: /workspaces/ });
+      const held = holdRequest({ method: 'GET', path: /workspaces/ });
       bench.wire.add(held.rule);
       const worker = work();
       await held.reached;
@@ -59,7 +59,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
 
   it('that is killed leaves its checks to the next "fleet run"', async () => {
     const { bench, fleet, work, checks, sql } = await openFleet(server(), { stacks: ['one'] });
-    const held = holding({ method: 'GET', path: /workspaces/ });
+    const held = holdRequest({ method: 'GET', path: /workspaces/ });
     bench.wire.add(held.rule);
     const worker = work();
     await held.reached;
@@ -75,11 +75,11 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
   it('checks a commit that another worker found', async () => {
     const { work, sql, push, stack } = await openFleet(server(), { stacks: ['one'] });
     const worker = work();
-    await worker.says(/one\/trueup\.yaml: no drift/);
+    await worker.waitForText(/one\/trueup\.yaml: no drift/);
     push(stack('two'));
     sql(`insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, next_due, first_seen, tree)
       values ('infra', 'two/trueup.yaml', 900, 0, now(), now(), 'newer')`);
-    await worker.says(/two\/trueup\.yaml: no drift/);
+    await worker.waitForText(/two\/trueup\.yaml: no drift/);
     worker.kill('SIGTERM');
     await worker.ended;
   });
@@ -87,12 +87,12 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
   it('continues after the database was down', async () => {
     const { work, makeDue } = await openFleet(server(), { stacks: ['one'] });
     const worker = work();
-    await worker.says(/one\/trueup\.yaml: no drift/);
+    await worker.waitForText(/one\/trueup\.yaml: no drift/);
     started?.halt();
     await sleep(3000);
     started?.start();
     makeDue();
-    await worker.says(/no drift[\s\S]*no drift/);
+    await worker.waitForText(/no drift[\s\S]*no drift/);
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({
       code: 0,

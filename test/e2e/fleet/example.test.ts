@@ -14,7 +14,7 @@ import {
 } from '../../support/ledger/postgres-server.ts';
 import { startListening } from '../../support/rig/listen.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
-import { asShown, homeWithProgram, stepsOf, typeAll } from '../../support/typed-page.ts';
+import { outputPattern, homeWithProgram, stepsOf, runAllSteps } from '../../support/typed-page.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const example = join(root, 'examples', 'fleet');
@@ -40,7 +40,7 @@ describe.skipIf(bin === undefined && !postgresIsRequired)('The guide of fleets',
     ))
       writeFileSync(join(home, path), withPort(readFileSync(join(home, path), 'utf8')));
     const steps = stepsOf(readFileSync(join(root, 'docs', 'guides', 'fleet.md'), 'utf8'));
-    const outputs = await typeAll(
+    const outputs = await runAllSteps(
       steps.map((step) => ({ ...step, commands: withPort(step.commands) })),
       {
         cwd: home,
@@ -49,7 +49,7 @@ describe.skipIf(bin === undefined && !postgresIsRequired)('The guide of fleets',
     );
     expect(steps.length).toBeGreaterThan(8);
     steps.forEach(({ shown }, index) => {
-      for (const text of shown) expect(outputs[index]).toMatch(asShown(text));
+      for (const text of shown) expect(outputs[index]).toMatch(outputPattern(text));
     });
   });
 });

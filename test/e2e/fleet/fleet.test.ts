@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holding } from '../../support/cli/held-request.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
 import { openFleet } from '../../support/fleet/scene.ts';
 import {
   findPostgres,
@@ -231,7 +231,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
 
   it('gives the check of a killed worker to another worker', { timeout: 300_000 }, async () => {
     const { bench, fleet, work } = await openFleet(server(), { stacks: ['one'] });
-    const held = holding({ method: 'GET', path: /workspaces/ });
+    const held = holdRequest({ method: 'GET', path: /workspaces/ });
     bench.wire.add(held.rule);
     const first = work();
     await held.reached;
@@ -239,7 +239,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     await first.ended;
     held.release();
     const second = work();
-    await second.says(/infra\/one\/trueup\.yaml: no drift/);
+    await second.waitForText(/infra\/one\/trueup\.yaml: no drift/);
     second.kill('SIGTERM');
     const { code, out } = await second.ended;
     expect([code, out]).toEqual([0, expect.stringMatching(/^1 check: 0 with drift, 0 failed$/m)]);

@@ -1,6 +1,6 @@
 // Workers that are killed or stopped in the middle of a check, as real processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holding } from '../../support/cli/held-request.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
 import { type FleetScene, openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
@@ -18,7 +18,7 @@ function server(): PostgresServer {
 
 /** A worker whose check does not get the answer to its request with this number (from 0) yet. */
 async function workerAt(request: number, { bench, work }: FleetScene) {
-  const held = holding({ path: /./ });
+  const held = holdRequest({ path: /./ });
   if (request > 0) bench.wire.add({ path: /./, times: request, fault: { first: async () => {} } });
   bench.wire.add(held.rule);
   const worker = work();
@@ -50,7 +50,7 @@ describe.skipIf(bin === undefined)('A stack', () => {
         await worker.ended;
         release();
         const next = scene.work();
-        await next.says(checked);
+        await next.waitForText(checked);
         next.kill('SIGTERM');
         expect((await next.ended).out).toMatch(/^1 check: 0 with drift, 0 failed$/m);
         expect(scene.sql('select count(*) from trueup_fleet.checks')).toBe('1');
@@ -66,12 +66,12 @@ describe.skipIf(bin === undefined)('A stack', () => {
     const { worker, release } = await workerAt(1, scene);
     worker.kill('SIGSTOP');
     const next = scene.work();
-    await next.says(checked);
+    await next.waitForText(checked);
     release();
     worker.kill('SIGCONT');
     // The first worker continues with checks that are due.
     scene.makeDue();
-    await Promise.race([worker.says(checked), next.says(/(?:no drift[\s\S]*){2}/)]);
+    await Promise.race([worker.waitForText(checked), next.waitForText(/(?:no drift[\s\S]*){2}/)]);
     for (const one of [worker, next]) one.kill('SIGTERM');
     const outputs = await Promise.all([worker, next].map(async ({ ended }) => (await ended).out));
     const checks = outputs.join('').match(/no drift/g) ?? [];

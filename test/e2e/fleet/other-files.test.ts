@@ -39,9 +39,9 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
       { name: 'infra', url: remote, variables: ['API_TOKEN'] },
     ]);
     const worker = startTrueup(['fleet', 'work'], { cwd, env });
-    await worker.says(/one\/trueup\.yaml: no drift/);
+    await worker.waitForText(/one\/trueup\.yaml: no drift/);
     makeDue();
-    await worker.says(/no drift[\s\S]*no drift/);
+    await worker.waitForText(/no drift[\s\S]*no drift/);
     worker.kill('SIGTERM');
     await worker.ended;
   });
@@ -51,7 +51,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     const { env, fleet, remote, sql, checks } = await openFleet(server(), { stacks: names });
     const cwd = folderWith('other', [{ name: 'others', url: remote, stacks: ['none/*.yaml'] }]);
     const other = startTrueup(['fleet', 'work'], { cwd, env });
-    await other.says(/has no stack file/);
+    await other.waitForText(/has no stack file/);
     for (let round = 0; round < 2; round += 1) {
       expect(checks(await fleet('run', '--all', '--concurrency', '1'))).toEqual(
         Object.fromEntries(names.map((name) => [name, 'no drift'])),

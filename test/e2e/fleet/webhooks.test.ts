@@ -26,8 +26,8 @@ describe.skipIf(bin === undefined)('A worker that listens for webhooks', () => {
       env: { WEBHOOK_SECRET: secret },
     });
     const worker = work('--webhooks', '127.0.0.1:0');
-    const [, url = ''] = await worker.says(/listening for webhooks at (\S+)/);
-    await worker.says(/infra\/one\/trueup\.yaml: no drift/);
+    const [, url = ''] = await worker.waitForText(/listening for webhooks at (\S+)/);
+    await worker.waitForText(/infra\/one\/trueup\.yaml: no drift/);
     push(stack('two'));
     await apply('two');
     const body = JSON.stringify({ ref: 'refs/heads/main', repository: { clone_url: remote } });
@@ -35,7 +35,7 @@ describe.skipIf(bin === undefined)('A worker that listens for webhooks', () => {
     const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature };
     const answer = await fetch(url, { method: 'POST', headers, body });
     expect([answer.status, await answer.json()]).toEqual([202, { repositories: 1 }]);
-    await worker.says(/infra\/two\/trueup\.yaml: no drift/);
+    await worker.waitForText(/infra\/two\/trueup\.yaml: no drift/);
     worker.kill('SIGTERM');
     expect((await worker.ended).out).not.toContain(secret);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { secrets } from '../../support/cli/bench.ts';
 import { type FirstStack, openFirstStack, textsIn } from '../../support/cli/first-stack.ts';
-import { onTerminal, type Person, type TerminalRun } from '../../support/cli/process.ts';
+import { onTerminal, type TerminalUser, type TerminalRun } from '../../support/cli/process.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const [ctrlC, ctrlD] = ['\u0003', '\u0004'];
@@ -17,10 +17,10 @@ function answering(
   args: readonly string[] = [],
 ): Promise<TerminalRun> {
   const options = { cwd: first.directory, env: { HOME: temporaryFolder(), ...env } };
-  return onTerminal(['init', ...args], options, async (person: Person) => {
+  return onTerminal(['init', ...args], options, async (person: TerminalUser) => {
     for (const [question, answer] of answers) {
-      await person.sees(question);
-      person.types(answer);
+      await person.waitForText(question);
+      person.typeText(answer);
     }
   });
 }
@@ -229,8 +229,8 @@ describe('An interrupted init', () => {
   it('writes nothing if the terminal is closed', async () => {
     const first = await openFirstStack();
     await onTerminal(['init'], { cwd: first.directory, env: first.workspacesEnv }, async (person) => {
-      await person.sees(/What does the stack manage\?/);
-      person.hangsUp();
+      await person.waitForText(/What does the stack manage\?/);
+      person.closeTerminal();
     });
     expect(textsIn(first.directory)).toEqual({});
   });

@@ -19,7 +19,7 @@ describe('an apply that continues after an interruption', () => {
   it('is stopped by a guard that was not shown when it was approved', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('keep'));
+    await stack.setUp(workspace('keep'));
     await stack.declare(workspace('keep'), workspace('x'), workspace('y'));
     const { digest } = await stack.plan();
     bench.wire.add(refuse);
@@ -38,7 +38,7 @@ describe('an apply that continues after an interruption', () => {
   it('passes guards that were acknowledged when it began', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...numbered(7));
+    await stack.setUp(...numbered(7));
     await stack.declare(...numbered(3), workspace('y'));
     const { digest } = await stack.plan();
     bench.wire.add(refuse);
@@ -51,7 +51,7 @@ describe('an apply that continues after an interruption', () => {
   it('passes no guards if the ledger does not say which were acknowledged', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...numbered(7));
+    await stack.setUp(...numbered(7));
     await stack.declare(...numbered(3));
     const { digest } = await stack.plan();
     const ack = ['--ack', 'deletes'];
@@ -75,13 +75,13 @@ describe('the interrupted creation of a config with a reviewer JWT', () => {
   async function interrupted() {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app'), config);
     const { digest } = await stack.plan();
     const at = { cwd: stack.directory, env: { ...secrets, TRUEUP_RUN_ID: '771' } };
     const job = ['apply', '--approve', digest];
     let applying = startTrueup(['--version'], at);
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       const answer = await pass();
       if (method !== 'POST' || !path.endsWith('/config')) return answer;
       applying.kill('SIGKILL');
@@ -90,7 +90,7 @@ describe('the interrupted creation of a config with a reviewer JWT', () => {
     });
     applying = startTrueup(job, at);
     await applying.ended;
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     bench.wire.reset();
     expect((await stack.ledger()).records).not.toHaveProperty([address]);
     return { bench, stack, digest, again: () => startTrueup(job, at).ended };
@@ -125,11 +125,11 @@ describe('A role that a killed apply created before the ledger had it', () => {
   it('is named by each plan after its manifest is gone, until it is declared again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app'), role('web'));
     const at = { cwd: stack.directory, env: secrets };
     let applying = startTrueup(['--version'], at);
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       const answer = await pass();
       if (method === 'GET' || !path.endsWith('/role/web')) return answer;
       applying.kill('SIGKILL');
@@ -138,7 +138,7 @@ describe('A role that a killed apply created before the ledger had it', () => {
     });
     applying = startTrueup(['apply', '--yes'], at);
     await applying.ended;
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['plan'], 0);
     expect(out).toContain('an apply of this stack that did not end may have created it: it is kept');
@@ -151,7 +151,7 @@ describe('A role that a killed apply created before the ledger had it', () => {
     await stack.run(['apply', '--yes'], 0);
     expect((await stack.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
     await stack.declare(workspace('app'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     await expect(bench.byHandMount('GET', 'role/web')).rejects.toThrow('404');
   });
 });

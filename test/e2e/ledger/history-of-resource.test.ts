@@ -10,9 +10,9 @@ const app = ['--resource', 'Workspace/acme/app'];
 /** Three applies; the second one is about another workspace only. */
 async function withHistory(): Promise<Checkout> {
   const stack = await (await openBench()).checkout();
-  await stack.begin(workspace('app'));
-  await stack.begin(workspace('app'), workspace('web'));
-  await stack.begin(workspace('app', { autoApply: true }), workspace('web', { autoApply: true }));
+  await stack.setUp(workspace('app'));
+  await stack.setUp(workspace('app'), workspace('web'));
+  await stack.setUp(workspace('app', { autoApply: true }), workspace('web', { autoApply: true }));
   return stack;
 }
 
@@ -48,10 +48,10 @@ describe('trueup history --resource', () => {
 
   it('follows a resource to the names that it had before', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const renamed = workspace('shop');
     await stack.declare({ ...renamed, metadata: { ...renamed.metadata, renamedFrom: 'app' } });
-    await stack.insist();
+    await stack.applyAcknowledged();
     const { entries } = await json(stack, '--resource', 'Workspace/acme/shop');
     expect(entries.map(({ changes }: { changes: { action: string }[] }) => changes[0]?.action)).toEqual([
       'update',

@@ -42,7 +42,7 @@ describe('trueup history', () => {
   it('lists each apply, newest first, with who, when, and its outcome', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }), workspace('web'));
     bench.wire.add({ method: 'POST', path: /workspaces/, times: 9, fault: { answer: 422 } });
     const env = { ...secrets, GITHUB_ACTOR: 'ann', GITHUB_RUN_ID: '771', GITHUB_REPOSITORY: 'acme/infra' };
@@ -62,7 +62,7 @@ describe('trueup history', () => {
 
   it('has no entry of an apply that had nothing to do, or that was refused', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply'], 1);
@@ -93,7 +93,7 @@ describe('trueup history', () => {
 describe('trueup history show', () => {
   it('reports each change with its values before and after', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app', { description: 'old' }));
+    await stack.setUp(workspace('app', { description: 'old' }));
     await stack.declare(workspace('app', { description: 'new' }));
     const { digest } = await stack.plan();
     await stack.run(['apply', '--yes'], 0);
@@ -115,7 +115,7 @@ describe('trueup history show', () => {
 
   it('accepts its options in any position', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const id = await newest(stack);
     for (const args of [
       ['--format', 'json', 'show', id],
@@ -132,7 +132,7 @@ describe('trueup history show', () => {
 
   it('accepts "latest", and a unique part of an id', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app', { description: 'old' }));
+    await stack.setUp(workspace('app', { description: 'old' }));
     const first = await newest(stack);
     await stack.declare(workspace('app', { description: 'new' }));
     await stack.run(['apply', '--yes'], 0);
@@ -183,7 +183,7 @@ describe('trueup history show', () => {
   it('contains no secret', async () => {
     const stack = await (await openBench()).checkout();
     const reviewed = { tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 1 } };
-    await stack.begin(clusterAuthConfig(reviewed));
+    await stack.setUp(clusterAuthConfig(reviewed));
     await stack.declare(clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 2 } }));
     await stack.run(['apply', '--yes'], 0);
     const directory = join(stack.directory, '.trueup', 'payments.history');
@@ -216,7 +216,7 @@ describe('trueup history show --revert', () => {
       autoApply: false,
       tags: { env: 'dev', team: 'a' },
     });
-    await stack.begin(before);
+    await stack.setUp(before);
     await stack.declare(
       workspace('app', { description: 'new', autoApply: true, tags: { env: 'prod', tier: '1', team: 'a' } }),
     );
@@ -231,7 +231,7 @@ describe('trueup history show --revert', () => {
 
   it('says that the fragment of an update is merged into its document, and is not complete', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(role('web', { tokenPolicies: ['read'] }));
+    await stack.setUp(role('web', { tokenPolicies: ['read'] }));
     await stack.declare(role('web', { tokenPolicies: ['write'] }));
     await stack.run(['apply', '--yes'], 0);
     expect(await revert(stack)).toMatch(
@@ -241,7 +241,7 @@ describe('trueup history show --revert', () => {
 
   it('prints documents that restore deleted resources and their children, with an empty plan afterwards', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(
+    await stack.setUp(
       workspace('app', { description: 'kept', tags: { env: 'dev' }, remoteStateConsumers: ['web'] }),
       workspace('web'),
       role('app'),
@@ -279,7 +279,7 @@ describe('an apply whose history or lock cannot be written at its end', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await pass();
       if (request.method === 'POST' && /workspaces$/.test(request.path))
         await replaceByFolders(stack, pattern);

@@ -7,7 +7,7 @@ import { recoverySchema } from '../../../src/report/json/result-schemas.ts';
 import { unlockSchema } from '../../../src/commands/unlock.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { held, open } from '../../support/cli/locked-stack.ts';
+import { holdLock, open } from '../../support/cli/locked-stack.ts';
 import { openFaultyProxy } from '../../support/cli/faulty-proxy.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -24,7 +24,7 @@ describe('trueup recover --format json', () => {
   it('shows what it would write and what the next plan would do, and writes only with --yes', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['web', 'old*'] } });
-    await stack.begin(workspace('app', { autoApply: true }), role('web'), role('old-1'));
+    await stack.setUp(workspace('app', { autoApply: true }), role('web'), role('old-1'));
     const { records } = await stack.ledger();
     await stack.loseLedger();
     await stack.declare(workspace('app', { autoApply: true, description: 'ours' }), role('web'));
@@ -53,7 +53,7 @@ describe('trueup recover --format json', () => {
 
   it('says where a damaged ledger was moved, and that an intact one needs nothing', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await writeFile(stack.ledgerFile, 'torn');
     expect((await answer(stack, recoverySchema, ['recover', '--yes'])).setAside).toMatch(/ledger\.json/);
     expect(await answer(stack, recoverySchema, ['recover'])).toMatchObject({
@@ -66,10 +66,10 @@ describe('trueup recover --format json', () => {
   it('names the target that moved, and what is dropped', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('gone'));
+    await stack.setUp(workspace('app'), workspace('gone'));
     await bench.byHand.delete(`/workspaces/${await bench.idOf('gone')}`);
     const other = await openFaultyProxy(bench.wire.url);
-    const moved = await stack.become({ workspaces: { url: other.url } });
+    const moved = await stack.reconfigure({ workspaces: { url: other.url } });
     await moved.declare(workspace('app'));
     const found = await answer(moved, recoverySchema, ['recover', '--moved', 'acme', '--yes']);
     expect(found).toMatchObject({
@@ -86,7 +86,7 @@ describe('trueup recover --format json', () => {
 describe('trueup unlock --format json', () => {
   it('prints the lock that it removed', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     expect(await answer(stack, unlockSchema, ['unlock', '--id', 'lock-of-ann'])).toMatchObject({
       stack: 'payments',
       lock: { id: 'lock-of-ann', run: { who: 'ann', where: 'ci-runner-7' } },
@@ -95,7 +95,7 @@ describe('trueup unlock --format json', () => {
 
   it('prints a problem if the id is another one, and removes nothing', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const { out, err } = await stack.run(['unlock', '--id', 'other', '--format', 'json'], 1);
     expect(JSON.parse(out).diagnostics).toEqual([expect.objectContaining({ code: 'wrong-lock-id' })]);
     expect(err).toBe('');
@@ -106,7 +106,7 @@ describe('trueup unlock --format json', () => {
 describe('trueup history show --revert --format json', () => {
   it('has the manifests with the former values, and what has to be done manually', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app', { autoApply: true }));
+    await stack.setUp(workspace('app', { autoApply: true }));
     await stack.declare(workspace('app', { autoApply: false }), workspace('new'));
     await stack.run(['apply', '--yes'], 0);
     const found = await answer(stack, revertSchema, ['history', 'show', 'latest', '--revert']);

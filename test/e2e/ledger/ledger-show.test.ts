@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ledgerSchema } from '../../../src/commands/ledger/schema.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { held, open } from '../../support/cli/locked-stack.ts';
+import { holdLock, open } from '../../support/cli/locked-stack.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 
 const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(ledgerSchema);
@@ -74,7 +74,7 @@ describe('trueup ledger show', () => {
   it('shows who holds the lock, does not wait for it, and changes nothing', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
-    await held(stack);
+    await holdLock(stack);
     const before = await filesOf(stack);
     expect(await text(stack)).toMatch(/^lock +held:\n +who: +ann\n/m);
     expect(await summary(stack)).toMatchObject({ lock: { id: 'lock-of-ann', run: { who: 'ann' } } });

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
-import { lock } from '../../support/ledger/kept-things.ts';
+import { lock } from '../../support/ledger/ledger-samples.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
@@ -29,8 +29,8 @@ describe('a ledger that is a link', () => {
     const bench = await openBench();
     const folder = await keptFolder();
     const stack = await linkedTo(join(folder, name), bench);
-    await stack.begin(workspace('one'));
-    await stack.begin(workspace('one'), workspace('two'));
+    await stack.setUp(workspace('one'));
+    await stack.setUp(workspace('one'), workspace('two'));
     const ledger = ledgerFile(stack.directory, 'payments');
     expect((await lstat(ledger)).isSymbolicLink()).toBe(true);
     expect(Object.keys(JSON.parse(await readFile(join(folder, name), 'utf8')).records)).toContain(
@@ -47,7 +47,7 @@ describe('a ledger that is a link', () => {
     const folder = await keptFolder();
     await symlink('payments.json', join(folder, 'current'));
     const stack = await linkedTo(join(folder, 'current'), bench);
-    await stack.begin(workspace('one'));
+    await stack.setUp(workspace('one'));
     expect((await lstat(join(folder, 'current'))).isSymbolicLink()).toBe(true);
     expect(await readdir(folder)).toContain('payments.json');
   });
@@ -77,7 +77,7 @@ describe('a ledger that is a link', () => {
     const bench = await openBench();
     const folder = await keptFolder();
     const stack = await linkedTo(join(folder, 'payments.json'), bench);
-    await stack.begin(workspace('one'));
+    await stack.setUp(workspace('one'));
     await writeFile(join(folder, 'payments.json'), 'torn');
     await stack.run(['recover', '--yes'], 0);
     expect((await lstat(ledgerFile(stack.directory, 'payments'))).isSymbolicLink()).toBe(true);
@@ -90,7 +90,7 @@ describe('a ledger that is a link', () => {
 describe('a damaged entry of the history', () => {
   it('that is the only one does not count as an empty history', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('one'));
+    await stack.setUp(workspace('one'));
     const folder = join(stack.directory, '.trueup', 'payments.history');
     for (const name of await readdir(folder)) await writeFile(join(folder, name), '{');
     const { out, err } = await stack.run(['history'], 1);
@@ -102,7 +102,7 @@ describe('a damaged entry of the history', () => {
     'is named, and the others are shown: %s',
     async (text) => {
       const stack = await (await openBench()).checkout();
-      for (const name of ['one', 'two', 'three']) await stack.begin(workspace(name));
+      for (const name of ['one', 'two', 'three']) await stack.setUp(workspace(name));
       const folder = join(stack.directory, '.trueup', 'payments.history');
       const [first = '', second = '', third = ''] = (await readdir(folder)).sort();
       await writeFile(join(folder, second), text);

@@ -6,7 +6,7 @@ import { runOnThisMachine } from '../../support/cli/run-on-this-machine.ts';
 import type { LedgerLock } from '../../../src/model/ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, secrets } from '../../support/cli/bench.ts';
-import { held, open, storeOf } from '../../support/cli/locked-stack.ts';
+import { holdLock, open, storeOf } from '../../support/cli/locked-stack.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 
 /** The pid of a process that is gone. */
@@ -22,7 +22,7 @@ const run = (stack: Checkout, args: readonly string[], env: Readonly<Record<stri
 describe('an apply that finds the stack locked', () => {
   it('exits with 8, shows who holds the lock, where, since when and in which run, and writes nothing', async () => {
     const { bench, stack } = await open();
-    await held(stack, { attempt: 2, url: 'https://ci.example.com/771' });
+    await holdLock(stack, { attempt: 2, url: 'https://ci.example.com/771' });
     const { err, out } = await stack.run(['apply', '--yes'], 8);
     expect(err).toContain('error: stack "payments" is locked');
     for (const part of [
@@ -41,14 +41,14 @@ describe('an apply that finds the stack locked', () => {
 
   it('repeats the path in the command that unlocks', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const { err } = await stack.run(['apply', '--yes', 'trueup.yaml'], 8);
     expect(err).toContain('trueup unlock --id lock-of-ann trueup.yaml');
   });
 
   it('quotes the id in the printed command, so that a forged lock file cannot add a command', async () => {
     const { stack } = await open();
-    const lock = await held(stack, {}, 'a b; rm -rf /');
+    const lock = await holdLock(stack, {}, 'a b; rm -rf /');
     const { err } = await stack.run(['apply', '--yes', join(stack.directory, 'trueup.yaml')], 8);
     expect(err).toContain("trueup unlock --id 'a b; rm -rf /' /");
     await stack.run(['unlock', '--id', lock.id], 0);
@@ -56,12 +56,12 @@ describe('an apply that finds the stack locked', () => {
 
   it('waits as long as --lock-timeout allows, and says who holds the lock', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const waiting = startTrueup(['apply', '--yes', '--lock-timeout', '1h'], {
       cwd: stack.directory,
       env: secrets,
     });
-    await waiting.says(/waiting for the lock of stack "payments": ann holds it/);
+    await waiting.waitForText(/waiting for the lock of stack "payments": ann holds it/);
     await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect(await waiting.ended).toMatchObject({ code: 0 });
     expect(await storeOf(stack).readLock()).toBeUndefined();
@@ -69,17 +69,17 @@ describe('an apply that finds the stack locked', () => {
 
   it('gives up when the time is over', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const { err } = await stack.run(['apply', '--yes', '--lock-timeout', '1s'], 8);
     expect(err).toContain('also after the wait');
   });
 
   it('ends at once when it is interrupted while it waits', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const args = ['apply', '--yes', '--lock-timeout', '1h'];
     const waiting = startTrueup(args, { cwd: stack.directory, env: secrets });
-    await waiting.says(/waiting for the lock/);
+    await waiting.waitForText(/waiting for the lock/);
     waiting.kill('SIGINT');
     expect(await waiting.ended).toMatchObject({ code: 130 });
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
@@ -124,7 +124,7 @@ describe('two applies at once', () => {
 describe('a command that only reads', () => {
   it('neither takes a lock nor waits for one', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     await stack.run(['validate'], 0);
     await stack.run(['plan'], 0);
     await stack.run(['history'], 0);
@@ -220,7 +220,7 @@ describe('an apply releases the lock', () => {
     let applying = startTrueup(['--version'], { cwd: stack.directory });
     const interrupt = async () => {
       applying.kill('SIGINT');
-      await applying.says(/interrupted/);
+      await applying.waitForText(/interrupted/);
     };
     bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: interrupt } });
     applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
@@ -292,7 +292,7 @@ describe('the lock of another host', () => {
 
   it('is taken over by a later attempt of the same job', async () => {
     const { stack } = await open();
-    await held(stack, { attempt: 1 });
+    await holdLock(stack, { attempt: 1 });
     const again = await run(stack, ['apply', '--yes'], { ...github, GITHUB_RUN_ATTEMPT: '2' });
     expect(again).toMatchObject({ code: 0 });
   });
@@ -303,14 +303,14 @@ describe('the lock of another host', () => {
     ['an attempt without a number', ''],
   ])('is left alone by %s', async (_, attempt) => {
     const { stack } = await open();
-    await held(stack, { attempt: 3 });
+    await holdLock(stack, { attempt: 3 });
     const again = await run(stack, ['apply', '--yes'], { ...github, GITHUB_RUN_ATTEMPT: attempt });
     expect(again.code).toBe(8);
   });
 
   it('is taken over by a run with the same TRUEUP_RUN_ID', async () => {
     const { stack } = await open();
-    await held(stack, { id: 'run:deploy-9', sole: true });
+    await holdLock(stack, { id: 'run:deploy-9', sole: true });
     expect((await run(stack, ['apply', '--yes'], { TRUEUP_RUN_ID: 'deploy-8' })).code).toBe(8);
     expect((await run(stack, ['apply', '--yes'], { TRUEUP_RUN_ID: 'deploy-9' })).code).toBe(0);
   });
@@ -318,7 +318,7 @@ describe('the lock of another host', () => {
   it('is not taken over even if no process here has its process number', async () => {
     const { stack } = await open();
     const pid = await gonePid(stack);
-    await held(stack, { pid });
+    await holdLock(stack, { pid });
     const { err } = await run(stack, ['apply', '--yes'], github);
     expect(err).not.toContain('is gone');
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
@@ -339,7 +339,7 @@ describe.runIf(process.platform === 'linux')('the lock of a container with the s
     async (_, about, code) => {
       const { stack } = await open();
       const pid = await gonePid(stack);
-      await held(stack, { where: hostname(), pid, ...about });
+      await holdLock(stack, { where: hostname(), pid, ...about });
       const ran = await run(stack, ['apply', '--yes'], github);
       expect(ran.code).toBe(code);
       expect(ran.err).not.toContain('is gone');
@@ -352,7 +352,7 @@ describe('the lock of a process that still runs here', () => {
   it('is left alone, also by the same job', async () => {
     const { stack } = await open();
     const { where, pid = 0, pidNamespace } = runOnThisMachine({});
-    await held(stack, { where, pid, ...(pidNamespace && { pidNamespace }) });
+    await holdLock(stack, { where, pid, ...(pidNamespace && { pidNamespace }) });
     const github = { GITHUB_REPOSITORY: 'acme/infra', GITHUB_RUN_ID: '771', GITHUB_JOB: 'apply' };
     expect((await run(stack, ['apply', '--yes'], github)).code).toBe(8);
   });

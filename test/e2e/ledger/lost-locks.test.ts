@@ -1,16 +1,16 @@
 // A lock that a person or another run takes away, and what the run that held it does.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApprovedPlan } from '../../../src/model/approval.ts';
-import { entry } from '../../support/ledger/kept-things.ts';
+import { entry } from '../../support/ledger/ledger-samples.ts';
 import type { Checkout } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { held, open, storeOf } from '../../support/cli/locked-stack.ts';
+import { holdLock, open, storeOf } from '../../support/cli/locked-stack.ts';
 
 /** Replaces the lock without raising the serial of the ledger, so that only the lock shows it. */
 async function replaceLock(stack: Checkout): Promise<void> {
   const store = storeOf(stack);
   await store.unlock((await store.readLock())?.id ?? '');
-  await held(stack);
+  await holdLock(stack);
 }
 
 /** More than the five seconds for which a check of the lock is valid. */
@@ -23,7 +23,7 @@ function letTimePass(): void {
 describe('trueup unlock', () => {
   it('removes the lock with this id, and says who held it', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const { out } = await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect(out).toContain('Unlocked stack "payments"');
     expect(out).toContain('ann');
@@ -32,7 +32,7 @@ describe('trueup unlock', () => {
 
   it('does nothing without an id', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const { err } = await stack.run(['unlock'], 1);
     expect(err).toContain("'--id <id>' not specified");
     expect(await storeOf(stack).readLock()).toBeDefined();
@@ -40,7 +40,7 @@ describe('trueup unlock', () => {
 
   it('does nothing with the id of another lock, and shows the present lock', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     const { err } = await stack.run(['unlock', '--id', 'lock-of-bob'], 1);
     expect(err).toContain('is not locked with this id: it is held under another one');
     expect(err).toContain('lock-of-ann');
@@ -55,14 +55,14 @@ describe('trueup unlock', () => {
 
   it('works although manifests are broken', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     await stack.write('manifests/broken.yaml', 'kind: [');
     await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
   });
 
   it('removes the lock of a stack that was never applied, and writes no ledger for it', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect((await storeOf(stack).read()).known).toBe(false);
   });
@@ -71,7 +71,7 @@ describe('trueup unlock', () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     const before = await storeOf(stack).read();
-    await held(stack);
+    await holdLock(stack);
     await stack.run(['unlock', '--id', 'lock-of-bob'], 1);
     expect(await storeOf(stack).read()).toEqual(before);
     await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
@@ -80,7 +80,7 @@ describe('trueup unlock', () => {
 
   it('works although the ledger is damaged, and says that its serial was not raised', async () => {
     const { stack } = await open();
-    await held(stack);
+    await holdLock(stack);
     await stack.write('.trueup/payments.ledger.json', 'half a led');
     const { err } = await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect(err).toMatch(
@@ -115,7 +115,7 @@ describe('a run whose lock is taken over while it applies', () => {
   async function applyWhile(act: (stack: Checkout) => Promise<unknown>, declared = names) {
     const { bench, stack } = await open();
     // Once an ownership tag is seen, creates need not wait for the first one.
-    await stack.begin(workspace('old'));
+    await stack.setUp(workspace('old'));
     await stack.declare(workspace('old'), ...declared.map((name) => workspace(name)));
     const acted = Promise.withResolvers<unknown>();
     let arrived = 0;
@@ -133,7 +133,7 @@ describe('a run whose lock is taken over while it applies', () => {
     const { bench, stack, ran } = await applyWhile(async (at) => {
       const lock = await storeOf(at).readLock();
       await at.run(['unlock', '--id', lock?.id ?? ''], 0);
-      await held(at);
+      await holdLock(at);
     }, many);
     expect(ran).toMatchObject({ code: 1 });
     expect(ran.out).toMatch(/skipped .*\n.*not sent: another run has written the ledger/);
@@ -212,7 +212,7 @@ describe('a run whose lock is taken away during the plan after its apply', () =>
     const store = storeOf(stack);
     const lock = await store.readLock();
     await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
-    await held(stack);
+    await holdLock(stack);
     await store.write({ ...(await store.read()), approved: theirs });
   }
 

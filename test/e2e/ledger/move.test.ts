@@ -8,7 +8,7 @@ import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { held } from '../../support/cli/locked-stack.ts';
+import { holdLock } from '../../support/cli/locked-stack.ts';
 import { movableStack, stackFile } from '../../support/cli/movable-stack.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import {
@@ -85,7 +85,7 @@ describe('A ledger that moves', () => {
   it('records the remote that the repository got since the last apply, but no other repository', async () => {
     const stack = await (await openBench()).checkout();
     git(stack.directory, 'init', '--quiet');
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const repository = async () =>
       JSON.parse((await stack.run(['ledger', 'show', '--format', 'json'], 0)).out).repository;
     expect(await repository()).toEqual({ path: 'trueup.yaml' });
@@ -192,12 +192,12 @@ describe('A ledger that moves', () => {
 describe('A move is refused', () => {
   it('while another run holds the lock of either place, and the printed command removes it', async () => {
     const scene = await movableStack({ ledger: 'local' });
-    await held(scene.stack);
+    await holdLock(scene.stack);
     expect((await scene.run(move('git'), 8)).err).toContain('who:   ann');
     await scene.run(['unlock', '--id', 'lock-of-ann'], 0);
     await scene.name(elsewhere);
     await scene.run(move('{ local: { folder: ledger } }', '--from', 'local'), 0);
-    await held(scene.stack);
+    await holdLock(scene.stack);
     const { err } = await scene.run(move('local'), 8);
     const [, command = ''] = /it is over: trueup (.*)$/m.exec(err) ?? [];
     expect(command).toBe('unlock --id lock-of-ann --ledger local');
@@ -331,7 +331,7 @@ describe('A begun apply is moved with the ledger', () => {
     expect(plan.changes).toHaveLength(2);
     let kill = () => {};
     const stuck = Promise.withResolvers<void>();
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (request.method !== 'POST') return pass();
       await pass();
       kill();
@@ -342,12 +342,12 @@ describe('A begun apply is moved with the ledger', () => {
     const killed = await trueupProcess(
       ['apply', 'plan.json'],
       { cwd: stack.directory, env: scene.env },
-      async ({ signals }) => {
-        kill = () => signals('SIGKILL');
+      async ({ sendSignal }) => {
+        kill = () => sendSignal('SIGKILL');
       },
     );
     stuck.resolve();
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(killed.code).toBeNull();
     const locked = await scene.run(move('git'), 8);
     const [, id = ''] = /unlock --id (\S+)/.exec(locked.err) ?? [];

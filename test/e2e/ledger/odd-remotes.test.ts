@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { serveGit } from '../../support/ledger/git-http.ts';
-import { serveOddly } from '../../support/ledger/odd-git-host.ts';
+import { serveFakeGit } from '../../support/ledger/fake-git-host.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
@@ -22,7 +22,7 @@ describe('a remote that does not speak git is an error', () => {
     ['an empty answer', ''],
     ['a page of one line', '<html><title>Log in</title></html>'],
   ])('when it gives %s', async (_, body) => {
-    const stack = await stackAt(`http://${await serveOddly(() => ({ body }))}/x.git`);
+    const stack = await stackAt(`http://${await serveFakeGit(() => ({ body }))}/x.git`);
     for (const command of readingCommands) {
       const { err } = await stack.run(command, 1);
       expect(err).toContain(`cannot be read: its address does not answer like a git server`);

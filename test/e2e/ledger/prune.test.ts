@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ledgerPruneSchema } from '../../../src/commands/ledger/schema.ts';
 import type { Checkout } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { held, open } from '../../support/cli/locked-stack.ts';
+import { holdLock, open } from '../../support/cli/locked-stack.ts';
 import { movableStack } from '../../support/cli/movable-stack.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 
@@ -99,7 +99,7 @@ describe('trueup ledger prune', () => {
 
   it('does not wait while another run holds the lock, and drops nothing', async () => {
     const { stack } = await applied();
-    await held(stack);
+    await holdLock(stack);
     expect((await stack.run(prune, 8)).err).toContain('ann');
     expect(await readdir(historyOf(stack))).toHaveLength(3);
   });

@@ -13,7 +13,7 @@ async function withLostLedger(
 ): Promise<{ bench: Bench; stack: Checkout; before: Awaited<ReturnType<Checkout['ledger']>> }> {
   const bench = await openBench();
   const stack = await bench.checkout(owned);
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   const before = await stack.ledger();
   await stack.loseLedger();
   return { bench, stack, before };
@@ -97,7 +97,7 @@ describe('recover', () => {
   it('has nothing to do if the ledger is complete', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owned);
-    await stack.begin(app, reader);
+    await stack.setUp(app, reader);
     const before = await stack.ledger();
     expect((await stack.run(['recover', '--yes'], 0)).out).toContain('there is nothing to recover');
     expect(await stack.ledger()).toEqual(before);
@@ -123,9 +123,9 @@ describe('recover', () => {
 
 it('a ledger that was repaired during the reads of recover is not replaced', async () => {
   const { bench, stack } = await withLostLedger(app, reader, web);
-  bench.wire.guardBy(async ({ path }, pass) => {
+  bench.wire.setHandler(async ({ path }, pass) => {
     if (path.endsWith('/role/web')) {
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       await stack.run(['recover', '--yes'], 0);
       await stack.declare(app, reader, web, workspace('more'));
       await stack.run(['apply', '--yes'], 0);
@@ -147,7 +147,7 @@ describe('a damaged ledger', () => {
     it(`that ${how} is moved aside, and never deleted`, async () => {
       const bench = await openBench();
       const stack = await bench.checkout(owned);
-      await stack.begin(app, reader);
+      await stack.setUp(app, reader);
       const file = join(stack.directory, '.trueup', ledgerName);
       const damaged = damage(await readFile(file, 'utf8'));
       await writeFile(file, damaged);
@@ -164,7 +164,7 @@ describe('a damaged ledger', () => {
   it('of another stack is not replaced', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owned);
-    await stack.begin(app, reader);
+    await stack.setUp(app, reader);
     const file = join(stack.directory, '.trueup', ledgerName);
     await writeFile(
       file,

@@ -25,7 +25,7 @@ describe('the folder .trueup', () => {
   it('that an apply creates for its ledger is ignored by git, and closed to other users', async () => {
     const { checkout } = await openBench();
     const stack = await checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     expect(staged(stack.directory)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
     expect(await modeOf(join(stack.directory, '.trueup'))).toBe('700');
   });
@@ -60,21 +60,21 @@ describe('the folder .trueup', () => {
     const arranged = await checkout();
     await mkdir(join(arranged.directory, '.trueup'), { mode: 0o755 });
     await writeFile(join(arranged.directory, '.trueup', '.gitignore'), '*\n!*.ledger.json\n');
-    await arranged.begin(workspace('app'));
+    await arranged.setUp(workspace('app'));
     expect(staged(arranged.directory)).toContain('.trueup/payments.ledger.json');
     expect(await modeOf(join(arranged.directory, '.trueup'))).toBe('755');
 
     const kept = await checkout({ name: 'kept' });
     await mkdir(join(kept.directory, '.trueup'));
     await writeFile(join(kept.directory, '.trueup', 'notes.txt'), 'of ours');
-    await kept.begin(workspace('other'));
+    await kept.setUp(workspace('other'));
     expect(staged(kept.directory)).toContain('.trueup/kept.ledger.json');
   });
 
   it('does not contain a ledger for which the stack names another folder, so that git can track it', async () => {
     const { checkout } = await openBench();
     const stack = await checkout({ spec: { ledger: { local: { folder: 'ledger' } } } });
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     expect(staged(stack.directory)).toContain('ledger/payments.ledger.json');
     expect(await readdir(stack.directory)).not.toContain('.trueup');
     expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('No changes');

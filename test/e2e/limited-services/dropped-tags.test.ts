@@ -5,12 +5,12 @@
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import type { Warden } from '../../support/cli/faulty-proxy.ts';
+import type { RequestHandler } from '../../support/cli/faulty-proxy.ts';
 import { droppingTags, lacking } from '../../support/simulation/limited-service.ts';
 
 const filterless = lacking('tag-filter');
 
-const droppingWithoutFilter: Warden = (request, pass) =>
+const droppingWithoutFilter: RequestHandler = (request, pass) =>
   filterless(
     request,
     async (path = request.path, text = request.text) =>
@@ -25,9 +25,9 @@ describe('A service that silently drops ownership tags', () => {
     ['with a workspace of somebody else', droppingTags, true],
     ['in an empty organization', droppingTags, false],
     ['without an include and a filter', droppingWithoutFilter, false],
-  ])('%s is detected by the first create, and the next apply creates nothing', async (_, warden, isUsed) => {
+  ])('%s is detected by the first create, and the next apply creates nothing', async (_, handler, isUsed) => {
     const bench = await openBench();
-    bench.wire.guardBy(warden);
+    bench.wire.setHandler(handler);
     const stack = await bench.checkout();
     if (isUsed) await bench.byHand.create({ name: 'somebody-elses' });
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
@@ -39,7 +39,7 @@ describe('A service that silently drops ownership tags', () => {
     const again = await stack.run(['apply', '--yes'], 7);
     expect(again.out).toContain('fix: set "ownership: ledger" for the target');
     expect(creates(bench.written())).toHaveLength(1);
-    const ledger = await stack.become({ workspaces: { ownership: 'ledger' } });
+    const ledger = await stack.reconfigure({ workspaces: { ownership: 'ledger' } });
     await ledger.run(['apply', '--yes'], 0);
     await ledger.run(['plan', '--exit-code'], 0);
     expect(creates(bench.written())).toHaveLength(3);
@@ -53,7 +53,7 @@ describe('A service that silently drops ownership tags', () => {
     'in %s is detected by the first adoption, and workspaces without the tag are not written: %j',
     async (dialect, more) => {
       const bench = await openBench({ dialects: [dialect] });
-      bench.wire.guardBy(droppingTags);
+      bench.wire.setHandler(droppingTags);
       for (const name of ['app', 'web', 'base']) await bench.byHand.create({ name, description: 'theirs' });
       const stack = await bench.checkout({ workspaces: { dialect } });
       const taken = { description: 'ours', ...more };

@@ -15,7 +15,7 @@ const creates = (written: readonly string[]) =>
 describe('An empty organization of a service without remote state consumers', () => {
   it('shows this after the first create: no more are sent, and the report says what to do', async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('consumers'));
+    bench.wire.setHandler(lacking('consumers'));
     const stack = await bench.checkout();
     await stack.declare(
       workspace('app', { remoteStateConsumers: ['web'] }),
@@ -39,7 +39,7 @@ describe('An empty organization of a service without remote state consumers', ()
 
   it('is not checked if no consumers are declared', async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('consumers'));
+    bench.wire.setHandler(lacking('consumers'));
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web'));
     await stack.run(['apply', '--yes'], 0);
@@ -50,26 +50,29 @@ describe('An empty organization with "ownership: ledger", of a service that drop
   it.each([
     ['silently', droppingTags],
     ['because it has none', lacking('tag-bindings')],
-  ])('shows this after the first create with tags, %s, and no other with tags is sent', async (_, warden) => {
-    const bench = await openBench();
-    bench.wire.guardBy(warden);
-    const stack = await bench.checkout({ workspaces: byLedger });
-    await stack.declare(
-      workspace('app', { tags: { env: 'prod' } }),
-      workspace('web', { tags: { env: 'prod' } }),
-      workspace('zoo'),
-    );
-    const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(flat(out)).toMatch(/it was created, but (the service did not keep its|its) TagBindings/);
-    expect(flat(out)).toContain('remove every TagBindings of this target from the manifests');
-    // One with tags, and the one that has none.
-    expect(creates(bench.written())).toHaveLength(2);
+  ])(
+    'shows this after the first create with tags, %s, and no other with tags is sent',
+    async (_, handler) => {
+      const bench = await openBench();
+      bench.wire.setHandler(handler);
+      const stack = await bench.checkout({ workspaces: byLedger });
+      await stack.declare(
+        workspace('app', { tags: { env: 'prod' } }),
+        workspace('web', { tags: { env: 'prod' } }),
+        workspace('zoo'),
+      );
+      const { out } = await stack.run(['apply', '--yes'], 6);
+      expect(flat(out)).toMatch(/it was created, but (the service did not keep its|its) TagBindings/);
+      expect(flat(out)).toContain('remove every TagBindings of this target from the manifests');
+      // One with tags, and the one that has none.
+      expect(creates(bench.written())).toHaveLength(2);
 
-    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
-    await stack.run(['apply', '--yes'], 0);
-    await stack.run(['plan', '--exit-code'], 0);
-    expect(creates(bench.written())).toHaveLength(3);
-  });
+      await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+      await stack.run(['apply', '--yes'], 0);
+      await stack.run(['plan', '--exit-code'], 0);
+      expect(creates(bench.written())).toHaveLength(3);
+    },
+  );
 });
 
 describe('An empty organization of a service that lacks nothing', () => {

@@ -13,16 +13,16 @@ describe('A workspace that a killed apply created on a service without tag bindi
   async function killed() {
     const bench = await openBench();
     const limited = lacking('tag-bindings');
-    bench.wire.guardBy(limited);
+    bench.wire.setHandler(limited);
     const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
-    await stack.begin(workspace('base'));
+    await stack.setUp(workspace('base'));
     const declared = [workspace('base'), workspace('app', { remoteStateConsumers: ['base'] })];
     await stack.declare(...declared);
     const { digest } = await stack.plan();
     const at = { cwd: stack.directory, env: { ...secrets, TRUEUP_RUN_ID: '771' } };
     const job = ['apply', '--approve', digest];
     let applying = startTrueup(['--version'], at);
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await limited(request, pass);
       if (request.method !== 'POST' || !request.path.endsWith('/workspaces')) return answer;
       applying.kill('SIGKILL');
@@ -31,7 +31,7 @@ describe('A workspace that a killed apply created on a service without tag bindi
     });
     applying = startTrueup(job, at);
     await applying.ended;
-    bench.wire.guardBy(limited);
+    bench.wire.setHandler(limited);
     expect(await bench.idsOf('app')).toHaveLength(1);
     return { bench, stack, again: () => startTrueup(job, at).ended };
   }

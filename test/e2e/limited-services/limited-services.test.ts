@@ -14,7 +14,7 @@ async function openLimited(missing: readonly Lack[], target: object = {}) {
       projects: [{ name: 'payments', id: 'prj-1' }],
     },
   });
-  bench.wire.guardBy(lacking(...missing));
+  bench.wire.setHandler(lacking(...missing));
   const stack = await bench.checkout({ workspaces: target });
   return { bench, stack };
 }
@@ -41,7 +41,7 @@ describe('A service without tag bindings', () => {
       'set "ownership: ledger" for the target, remove declared tags of that target, and apply again',
     );
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
-    const again = await stack.become({ workspaces: byLedger });
+    const again = await stack.reconfigure({ workspaces: byLedger });
     await again.run(['apply', '--yes'], 0);
     expect(bench.written()).toHaveLength(3);
     await again.run(['plan', '--exit-code'], 0);
@@ -71,14 +71,14 @@ describe('A service without tag bindings', () => {
     );
     await stack.declare(workspace('app', { description: 'ours' }, { adopt: true }));
     await stack.run(['apply', '--yes'], 5);
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.run(['plan', '--exit-code'], 0);
     await stack.declare(removalRequest('Workspace', 'app', 'safe'));
     expect((await stack.run(['plan'], 9)).out).toMatch(
       /does not belong to this stack|only released, not removed/,
     );
     await stack.declare(workspace('other'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
@@ -135,10 +135,10 @@ describe('A service that refuses the filter by tags', () => {
       headers: { 'content-type': 'application/vnd.api+json' },
       text: '{"errors":[]}',
     };
-    bench.wire.guardBy(async (request, pass) =>
+    bench.wire.setHandler(async (request, pass) =>
       request.path.includes('filter%5Btagged') ? refused : includeless(request, pass),
     );
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('the service ignores the filter by tags');
@@ -159,7 +159,7 @@ describe('A service without remote state consumers', () => {
 
   it('is an error only if consumers are declared, and nothing is shared because of it', async () => {
     const { bench, stack } = await openLimited(['consumers']);
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await stack.declare(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
     const { out, err } = await stack.run(['apply', '--yes'], 7);
     expect(out + err).toContain('the service has no remote state consumers');
@@ -190,7 +190,7 @@ describe('A service without a safe delete', () => {
     expect((await stack.run(['plan'], 0)).out.replace(/\s+/g, ' ')).toContain(
       'the target does not set "deletes: plain"',
     );
-    const plain = await stack.become({ workspaces: { deletes: 'plain' } });
+    const plain = await stack.reconfigure({ workspaces: { deletes: 'plain' } });
     bench.wire.reset();
     await plain.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
@@ -205,7 +205,7 @@ describe('A service without a safe delete', () => {
     const id = await bench.idOf('web');
     const lacks = lacking('safe-delete');
     let reads = 0;
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await lacks(request, pass);
       if (answer === undefined || request.method !== 'GET' || !request.path.includes(`/workspaces/${id}`))
         return answer;
@@ -222,11 +222,11 @@ describe('A service that never says that an execution mode is a workspace’s ow
   it('is trusted about the mode itself, with a note, and nothing is sent again', async () => {
     const { bench, stack } = await openLimited(['own-mode', 'pool-relationship']);
     const spec = { executionMode: 'agent', agentPoolId: 'apool-build' };
-    await stack.begin(workspace('app', spec), workspace('web', { executionMode: 'local' }));
+    await stack.setUp(workspace('app', spec), workspace('web', { executionMode: 'local' }));
     const { out } = await stack.run(['plan', '--exit-code'], 0);
     expect(out.split('does not show whether a workspace inherits its execution mode').length).toBe(2);
     expect(out).not.toContain('Not changed');
-    await stack.begin(workspace('app', spec));
+    await stack.setUp(workspace('app', spec));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     const { changes } = await stack.plan();
     expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);
@@ -241,7 +241,7 @@ describe('A service without projects, automatic destruction and assessments', ()
   it('has them listed as lacking, and each plan warns if they are declared', async () => {
     const { bench, stack } = await openLimited(['hosted-fields']);
     await bench.byHand.create({ name: 'of-others' });
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const { data } =
         request.text === '' ? {} : (JSON.parse(request.text) as { data?: Record<string, object> });
       if (data === undefined) return lacking('hosted-fields')(request, pass);
@@ -293,7 +293,7 @@ describe('A service without projects', () => {
 describe('A service that shows neither who holds a lock nor why', () => {
   it('has our lock removed when it is no longer declared, and keeps locks of others', async () => {
     const { bench, stack } = await openLimited(['lock-facts']);
-    await stack.begin(workspace('app', { lock: { reason: 'frozen' } }), workspace('web'));
+    await stack.setUp(workspace('app', { lock: { reason: 'frozen' } }), workspace('web'));
     await bench.byHand.post(`/workspaces/${await bench.idOf('web')}/actions/lock`, { reason: 'by hand' });
     await stack.declare(workspace('app'), workspace('web', { lock: null }));
     await stack.run(['apply', '--yes'], 0);
@@ -308,10 +308,10 @@ describe('A service that shows neither who holds a lock nor why', () => {
 describe('A service that keeps upper and lower case of flat tags apart', () => {
   it('has them compared and written as they are spelled', async () => {
     const { bench, stack } = await openLimited([]);
-    bench.wire.guardBy(keepingTagCase);
+    bench.wire.setHandler(keepingTagCase);
     const tagsOf = async (name: string) =>
       (await bench.byHand.attributes(await bench.idOf(name)))['tag-names'];
-    await stack.begin(workspace('app', { tagNames: ['B', 'keep'] }), workspace('web', { tagNames: ['b'] }));
+    await stack.setUp(workspace('app', { tagNames: ['B', 'keep'] }), workspace('web', { tagNames: ['b'] }));
     expect(await tagsOf('app')).toEqual(['upper-b', 'keep']);
     await stack.run(['plan', '--exit-code'], 0);
     await stack.declare(workspace('app', { tagNames: ['keep'] }), workspace('web', { tagNames: ['B'] }));
@@ -324,7 +324,7 @@ describe('A service that keeps upper and lower case of flat tags apart', () => {
 
   it('is treated like one that keeps them in lower case, if no live tag has upper case', async () => {
     const { stack } = await openLimited([]);
-    await stack.begin(workspace('app', { tagNames: ['B', 'keep'] }));
+    await stack.setUp(workspace('app', { tagNames: ['B', 'keep'] }));
     await stack.run(['plan', '--exit-code'], 0);
     await stack.declare(workspace('app', { tagNames: ['Keep', 'c'] }));
     await stack.run(['apply', '--yes'], 0);
@@ -349,7 +349,7 @@ describe('Null lists, plain 404 answers, small pages and missing rate headers', 
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
     await stack.declare(workspace('app'), workspace('new'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.run(['plan', '--exit-code'], 0);
     expect(await bench.idsOf('web')).toEqual([]);
   });

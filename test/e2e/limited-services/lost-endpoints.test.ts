@@ -16,14 +16,14 @@ describe('Remote state consumers that the service stops returning', () => {
   it('stay recorded if this stack added them, and are removed when they are seen again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
     await stack.declare(workspace('app'), workspace('web'));
-    bench.wire.guardBy(lacking('consumers'));
+    bench.wire.setHandler(lacking('consumers'));
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out).toContain('The read was incomplete');
     expect(out).not.toContain('the service has no remote state consumers');
-    bench.wire.guardBy(undefined);
-    await stack.insist();
+    bench.wire.setHandler(undefined);
+    await stack.applyAcknowledged();
     const { resources } = await bench.byHand.get(
       `/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`,
     );
@@ -33,13 +33,13 @@ describe('Remote state consumers that the service stops returning', () => {
   it('are reported as workspaces that may still read, with a fix if they never come back', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(
+    await stack.setUp(
       workspace('app', { remoteStateConsumers: ['web', 'db'] }),
       workspace('web'),
       workspace('db'),
     );
     await stack.declare(workspace('app'), workspace('web'), workspace('db'));
-    bench.wire.guardBy(lacking('consumers'));
+    bench.wire.setHandler(lacking('consumers'));
     const { out } = await stack.run(['plan'], 1);
     expect(out.replace(/\s+/g, ' ')).toMatch(
       /by the ledger, "db", "web" may still read its state; .* move the ledger away and run "trueup recover"/,
@@ -55,7 +55,7 @@ describe('Remote state consumers that the service stops returning', () => {
   it('of one workspace do not mean that the service lacks them: the workspace is not deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('db'), workspace('web'));
+    await stack.setUp(workspace('db'), workspace('web'));
     await stack.declare(workspace('web'));
     const path = consumersOf(await bench.idOf('db'));
     bench.wire.add({ method: 'GET', path, times: 99, fault: notFound });
@@ -67,7 +67,7 @@ describe('Remote state consumers that the service stops returning', () => {
   it('of the only workspace are requested twice', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'x' }));
+    await stack.setUp(workspace('app', { description: 'x' }));
     await stack.declare(workspace('app', { description: 'x', remoteStateConsumers: [] }));
     bench.wire.add({ method: 'GET', path: /remote-state-consumers/, times: 1, fault: notFound });
     const { out } = await stack.run(['plan'], 1);
@@ -79,13 +79,13 @@ describe('Tags that the service stops returning, with "ownership: ledger"', () =
   it('stay recorded, and are removed when they are seen again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
-    await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('web'));
+    await stack.setUp(workspace('app', { tags: { env: 'prod' } }), workspace('web'));
     await stack.declare(workspace('app'), workspace('web'));
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     await stack.run(['apply', '--yes'], 0);
     expect(Object.keys((await stack.ledger()).records)).toContain('TagBindings/acme/app');
-    bench.wire.guardBy(undefined);
-    await stack.insist();
+    bench.wire.setHandler(undefined);
+    await stack.applyAcknowledged();
     expect(await bench.tagsOf('app')).toEqual({});
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -97,9 +97,9 @@ describe('Tags that the service finds by its filter, and answers 404 for', () =>
     async (workspaces) => {
       const bench = await openBench();
       const owner = await bench.checkout({ name: 'owner' });
-      await owner.begin(workspace('app'));
+      await owner.setUp(workspace('app'));
       const limited = lacking('included-tags');
-      bench.wire.guardBy(async (request, pass) =>
+      bench.wire.setHandler(async (request, pass) =>
         request.path.endsWith('/tag-bindings')
           ? { status: 404, headers: { 'content-type': 'text/plain' }, text: 'not found' }
           : limited(request, pass),

@@ -17,7 +17,7 @@ async function openService(
   organization: Partial<BenchOptions['organization']> = {},
 ) {
   const bench = await openBench({ organization: { 'agent-pools': pools, ...organization } });
-  bench.wire.guardBy(lacking('own-mode', 'pool-relationship', ...more));
+  bench.wire.setHandler(lacking('own-mode', 'pool-relationship', ...more));
   return { bench, stack: await bench.checkout() };
 }
 
@@ -26,7 +26,7 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 describe('On a service that reports every execution mode as inherited', () => {
   it('a mode that somebody set is drift from "executionMode: null", and is reset', async () => {
     const { bench, stack } = await openService();
-    await stack.begin(workspace('app', { executionMode: null }));
+    await stack.setUp(workspace('app', { executionMode: null }));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     const drifted = (await stack.run(['drift'], 3)).out;
     expect(drifted).toMatch(/executionMode +.*local/);
@@ -45,7 +45,7 @@ describe('On a service that reports every execution mode as inherited', () => {
 
   it('an undeclared mode that somebody changed is reported by drift --unmanaged', async () => {
     const { bench, stack } = await openService();
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
     expect(oneLine((await stack.run(['drift', '--unmanaged'], 3)).out)).toMatch(
       /Workspace\/acme\/app.*executionMode.*local/,
@@ -57,7 +57,7 @@ describe('On a service that reports every execution mode as inherited', () => {
     ['null', { executionMode: null }],
   ])('a reset (%s) that the service ignores is a failure, and planned again', async (_, spec) => {
     const { bench, stack } = await openService(['mode-resets']);
-    await stack.begin(workspace('app', { executionMode: 'local', autoApply: true }));
+    await stack.setUp(workspace('app', { executionMode: 'local', autoApply: true }));
     await stack.declare(workspace('app', { ...spec, autoApply: true }));
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(oneLine(out)).toContain('executionMode: the service did not reset it and returned the old value');
@@ -72,7 +72,7 @@ describe('On a service that reports every execution mode as inherited', () => {
 
   it('without readable defaults the plan says that it is unknown if the mode is inherited, and verifies a reset', async () => {
     const { stack } = await openService(['mode-resets', 'projects']);
-    await stack.begin(workspace('app', { executionMode: 'local' }));
+    await stack.setUp(workspace('app', { executionMode: 'local' }));
     await stack.declare(workspace('app', { executionMode: null }));
     const planned = oneLine((await stack.run(['plan'], 0)).out);
     expect(planned).toContain(
@@ -92,7 +92,7 @@ describe('On a service that reports every execution mode as inherited', () => {
       expect(out).toContain('executionMode: agent');
       expect(out).toContain('agentPool: private');
       await stack.write('manifests/all.yaml', out);
-      await stack.insist();
+      await stack.applyAcknowledged();
       await stack.run(['plan', '--exit-code'], 0);
     },
   );
@@ -143,7 +143,7 @@ describe('On a service that reports every execution mode as inherited', () => {
 
   it('an accepted mode is written into the manifest, with its pool', async () => {
     const { bench, stack } = await openService();
-    await stack.begin(workspace('app', { executionMode: null, autoApply: true }));
+    await stack.setUp(workspace('app', { executionMode: null, autoApply: true }));
     await bench.byHand.update(await bench.idOf('app'), {
       'execution-mode': 'agent',
       'agent-pool-id': 'apool-private',
@@ -157,7 +157,7 @@ describe('On a service that reports whether a mode is inherited', () => {
   it('a reset to a default that is the same mode succeeds', async () => {
     const bench = await openBench({ organization: { 'default-execution-mode': 'local' } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { executionMode: 'local' }));
+    await stack.setUp(workspace('app', { executionMode: 'local' }));
     await stack.declare(workspace('app'));
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);

@@ -15,8 +15,8 @@ describe('An ownership tag that the service still shows', () => {
   const withShownTags = async (...documents: readonly object[]) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('web'));
-    const ledger = await stack.become({ workspaces: byLedger });
+    await stack.setUp(workspace('app'), workspace('web'));
+    const ledger = await stack.reconfigure({ workspaces: byLedger });
     await ledger.declare(workspace('app'), ...documents);
     await ledger.run(['apply', '--yes'], 0);
     await ledger.run(['plan', '--exit-code'], 0);
@@ -34,14 +34,14 @@ describe('An ownership tag that the service still shows', () => {
 
   it('does not override a record that protects', async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
-    await stack.begin(
+    await stack.setUp(
       workspace('app'),
       workspace('web', {}, { protect: true }),
       workspace('rel', {}, { onRemove: 'release' }),
     );
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     for (const name of ['web', 'rel'])
       await bench.byHand.patch(`/workspaces/${await bench.idOf(name)}/tag-bindings`, {
         data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
@@ -81,17 +81,17 @@ describe('An ownership tag that the service still shows', () => {
 describe('Our creator mark on a service without tag bindings', () => {
   const openLimited = async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     return { bench, stack: await bench.checkout({ workspaces: byLedger }) };
   };
 
   it('does not prove ownership of a released workspace that another stack adopted', async () => {
     const { bench, stack } = await openLimited();
-    await stack.begin(workspace('app', {}, { onRemove: 'release' }), workspace('k'));
-    await stack.begin(workspace('k'));
+    await stack.setUp(workspace('app', {}, { onRemove: 'release' }), workspace('k'));
+    await stack.setUp(workspace('k'));
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
     await other.declare(workspace('app', { description: 'of other' }, { adopt: true }));
-    await other.insist();
+    await other.applyAcknowledged();
     await stack.declare(workspace('app', { description: 'of payments' }), workspace('k'));
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(out.replace(/\s+/g, ' ')).toContain('its creator mark alone does not prove who owns it now');
@@ -103,9 +103,9 @@ describe('Our creator mark on a service without tag bindings', () => {
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/payments' });
     await stack.declare(workspace('app'), workspace('k'));
     await stack.run(['apply', '--yes'], 5);
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(workspace('k'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('app')).toHaveLength(1);
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -114,9 +114,9 @@ describe('Our creator mark on a service without tag bindings', () => {
 describe('Workspaces that this stack created but its ledger lost, on a service without tag bindings', () => {
   const openForgotten = async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
-    await stack.begin(workspace('app'), workspace('web'), workspace('zoo'));
+    await stack.setUp(workspace('app'), workspace('web'), workspace('zoo'));
     await rm(join(stack.directory, '.trueup'), { recursive: true });
     await stack.declare(workspace('app'));
     return { bench, stack };
@@ -126,13 +126,13 @@ describe('Workspaces that this stack created but its ledger lost, on a service w
   it('are reported in one note, and left alone', async () => {
     const { bench, stack } = await openForgotten();
     await bench.byHand.create({ name: 'of-others', 'source-name': 'trueup/other' });
-    await stack.insist();
+    await stack.applyAcknowledged();
     const { out } = await stack.run(['plan', '--exit-code'], 0);
     expect(out.replace(/\s+/g, ' ').split(note).length, 'once').toBe(2);
     expect(out).not.toContain('of-others');
     expect(await bench.idsOf('web')).toHaveLength(1);
     await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect((await stack.run(['plan', '--exit-code'], 0)).out).not.toContain('once created');
   });
 
@@ -146,15 +146,15 @@ describe('Workspaces that this stack created but its ledger lost, on a service w
 describe('After a lost ledger, on a service without tag bindings', () => {
   const recovered = async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
     await bench.byHand.create({ name: 'found' });
     const found = workspace('found', {}, { adopt: true });
     await stack.declare(workspace('app'), workspace('web'), found);
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.loseLedger();
     const { out } = await stack.run(['recover', '--yes'], 0);
-    await stack.insist();
+    await stack.applyAcknowledged();
     return { bench, stack, out: out.replace(/\s+/g, ' ') };
   };
 
@@ -192,9 +192,9 @@ describe('After a lost ledger, on a service without tag bindings', () => {
 describe('A child on a service without tag bindings', () => {
   it('is adopted only after the guard is acknowledged', async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
-    await stack.begin(
+    await stack.setUp(
       workspace('app', { remoteStateConsumers: ['web'] }),
       workspace('web'),
       workspace('third'),
@@ -204,7 +204,7 @@ describe('A child on a service without tag bindings', () => {
     const { out } = await other.run(['apply', '--yes'], 5);
     expect(out).toMatch(/blocks +adopt/);
     expect(bench.written()).toEqual([]);
-    await other.insist();
+    await other.applyAcknowledged();
     await other.run(['plan', '--exit-code'], 0);
   });
 });
@@ -214,9 +214,9 @@ describe('A workspace that another stack created, on a service without tag bindi
 
   it('has its creator named by the guard, the plan as JSON and text, and the export', async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
-    await other.begin(workspace('app'), workspace('web'));
+    await other.setUp(workspace('app'), workspace('web'));
     const stack = await bench.checkout({ workspaces: byLedger });
     await stack.declare(
       workspace('app', { description: 'mine' }, { adopt: true }),
@@ -239,7 +239,7 @@ describe('A workspace that another stack created, on a service without tag bindi
 
   it('has no creator named if its creator mark cannot be the name of a stack', async () => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     await bench.byHand.create({ name: 'app', 'source-name': 'trueup/x" is yours' });
     const stack = await bench.checkout({ workspaces: byLedger });
     await stack.declare(workspace('app', {}, { adopt: true }));
@@ -254,7 +254,7 @@ describe('A create that lost a race on a service without tag bindings', () => {
     ['a stack of the same name in another repository created', 'trueup/payments', {}],
   ])('does not make a workspace ours that %s', async (_who, sourceName, declared) => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
     const twin = { name: 'app', 'source-name': sourceName, description: 'd' };
     bench.wire.add({
@@ -272,12 +272,12 @@ describe('A create that lost a race on a service without tag bindings', () => {
 describe('A workspace that another stack has adopted and changed, on a service without tag bindings', () => {
   const changedByAnother = async (change: object = { description: 'of other' }) => {
     const bench = await openBench();
-    bench.wire.guardBy(lacking('tag-bindings'));
+    bench.wire.setHandler(lacking('tag-bindings'));
     const stack = await bench.checkout({ workspaces: byLedger });
-    await stack.begin(workspace('app'), workspace('web', { fileTriggersEnabled: false }), workspace('zoo'));
+    await stack.setUp(workspace('app'), workspace('web', { fileTriggersEnabled: false }), workspace('zoo'));
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
     await other.declare(workspace('web', change, { adopt: true }));
-    await other.insist();
+    await other.applyAcknowledged();
     bench.wire.reset();
     return { bench, stack, other };
   };
@@ -322,7 +322,7 @@ describe('A workspace that another stack has adopted and changed, on a service w
     expect(out).toMatch(/blocks +forced-delete/);
     expect(oneLine(out)).toContain('it was changed since this stack last wrote it (description)');
     expect(await bench.idsOf('web')).toHaveLength(1);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('web')).toEqual([]);
   });
 
@@ -343,10 +343,10 @@ describe('A workspace that another stack has adopted and changed, on a service w
   ])('is kept if only its %s were changed, on a service that has them', async (named, change) => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: byLedger });
-    await stack.begin(workspace('app'), workspace('web', { tags: { team: 'ours' } }), workspace('zoo'));
+    await stack.setUp(workspace('app'), workspace('web', { tags: { team: 'ours' } }), workspace('zoo'));
     const other = await bench.checkout({ name: 'other', workspaces: byLedger });
     await other.declare(workspace('web', change, { adopt: true }));
-    await other.insist();
+    await other.applyAcknowledged();
     await stack.declare(workspace('app'), workspace('zoo'));
     expect(oneLine((await stack.run(['apply', '--yes'], 0)).out)).toContain(`(${named}): it is kept`);
     expect(await bench.idsOf('web')).toHaveLength(1);

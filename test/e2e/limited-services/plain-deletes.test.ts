@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
-import type { Answer, Warden } from '../../support/cli/faulty-proxy.ts';
+import type { Answer, RequestHandler } from '../../support/cli/faulty-proxy.ts';
 import { removalRequest, workspace } from '../../support/cli/documents.ts';
 import { saveState } from '../../support/cli/save-state.ts';
 import { lacking } from '../../support/simulation/limited-service.ts';
@@ -12,7 +12,7 @@ import { lacking } from '../../support/simulation/limited-service.ts';
 const limited = lacking('safe-delete');
 
 const counting =
-  (count: number): Warden =>
+  (count: number): RequestHandler =>
   async (request, pass) => {
     const answer = await limited(request, pass);
     return (
@@ -24,11 +24,11 @@ const counting =
   };
 
 /** A stack that no longer declares `web`, on a service that counts no resources. */
-async function openWithoutWeb(warden: Warden = counting(0)) {
+async function openWithoutWeb(handler: RequestHandler = counting(0)) {
   const bench = await openBench();
-  bench.wire.guardBy(warden);
+  bench.wire.setHandler(handler);
   const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
-  await stack.begin(workspace('app'), workspace('web'));
+  await stack.setUp(workspace('app'), workspace('web'));
   await stack.declare(workspace('app'));
   return { bench, stack, id: await bench.idOf('web') };
 }
@@ -58,7 +58,7 @@ describe('A workspace whose resources the service does not count', () => {
   it('is kept if the state is written between plan and delete', async () => {
     const { bench, stack, id } = await openWithoutWeb();
     const count = counting(0);
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (request.path.includes(`/workspaces/${id}?`)) await saveState(bench.byHand, id, { instances: 1 });
       return count(request, pass);
     });
@@ -70,7 +70,7 @@ describe('A workspace whose resources the service does not count', () => {
     ['does not show what it holds', (text: string) => text.replace('"resources":[]', '"resources":null')],
     ['cannot be read', () => 'no'],
   ])('is kept if its state %s', async (_, change) => {
-    const changedStates: Warden = async (request, pass): Promise<Answer | undefined> => {
+    const changedStates: RequestHandler = async (request, pass): Promise<Answer | undefined> => {
       const answer = await counting(0)(request, pass);
       const isState = /state-version/.test(request.path) && answer?.status === 200;
       return isState ? { ...answer, text: change(answer.text) } : answer;
@@ -82,7 +82,7 @@ describe('A workspace whose resources the service does not count', () => {
   });
 
   it('is kept if the list of states is wrongly empty, and its document does not show the current one', async () => {
-    const empty: Warden = async (request, pass): Promise<Answer | undefined> => {
+    const empty: RequestHandler = async (request, pass): Promise<Answer | undefined> => {
       const answer = await counting(0)(request, pass);
       if (answer?.status !== 200) return answer;
       if (!request.path.includes('/state-versions?'))
@@ -113,7 +113,7 @@ describe('A workspace whose resources the service does not count', () => {
     await bench.byHand.patch('/organizations/acme', {
       data: { type: 'organizations', attributes: { 'allow-force-delete-workspaces': true } },
     });
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('web')).toEqual([]);
   });
 });
@@ -121,9 +121,9 @@ describe('A workspace whose resources the service does not count', () => {
 describe('A forced removal request without "deletes: plain" in the target', () => {
   const openForced = async (target: object = {}) => {
     const bench = await openBench();
-    bench.wire.guardBy(limited);
+    bench.wire.setHandler(limited);
     const stack = await bench.checkout({ workspaces: target });
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await stack.declare(workspace('app'), removalRequest('Workspace', 'web', 'force'));
     return { bench, stack };
   };
@@ -133,7 +133,7 @@ describe('A forced removal request without "deletes: plain" in the target', () =
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(flat(out)).toMatch(/forced-delete.*the target does not set "deletes: plain"/);
     expect(bench.written()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('web')).toEqual([]);
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -142,7 +142,7 @@ describe('A forced removal request without "deletes: plain" in the target', () =
     const { bench, stack } = await openForced({ deletes: 'plain' });
     const { digest, guards } = await stack.plan();
     expect(guards).toEqual([]);
-    const strict = await stack.become({ workspaces: {} });
+    const strict = await stack.reconfigure({ workspaces: {} });
     await strict.run(['apply', '--approve', digest], 4);
     expect(bench.written()).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('A forced removal request without "deletes: plain" in the target', () =
 describe('A plain delete', () => {
   it.each([429, 503])('that is answered %i is not sent again without another read', async (status) => {
     let answered = false;
-    const busy: Warden = async (request, pass) => {
+    const busy: RequestHandler = async (request, pass) => {
       if (request.method === 'DELETE' && !answered) {
         answered = true;
         return {
@@ -190,12 +190,12 @@ describe('A plain delete', () => {
   it('reads the workspace again after our own lock was removed', async () => {
     const bench = await openBench();
     let unlocked = false;
-    bench.wire.guardBy((request, pass) => {
+    bench.wire.setHandler((request, pass) => {
       unlocked ||= request.path.endsWith('/actions/unlock');
       return counting(unlocked ? 4 : 0)(request, pass);
     });
     const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
-    await stack.begin(
+    await stack.setUp(
       workspace('app'),
       workspace('web', { lock: { reason: 'r' } }),
       workspace('db', { lock: { reason: 'r' } }),
@@ -203,20 +203,20 @@ describe('A plain delete', () => {
     await stack.declare(workspace('app'), workspace('db', { lock: { reason: 'r' } }));
     expect((await stack.run(['apply', '--yes'], 6)).out).toContain('it manages 4 resources');
     expect(await bench.idsOf('web')).toHaveLength(1);
-    bench.wire.guardBy(counting(0));
+    bench.wire.setHandler(counting(0));
     await stack.declare(workspace('app'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.idsOf('db')).toEqual([]);
   });
 
   it('needs its own approval if a safe delete was approved', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await stack.declare(workspace('app'));
     const { digest } = await stack.plan();
     await stack.run(['plan', '--out', 'p.json'], 0);
-    bench.wire.guardBy(limited);
+    bench.wire.setHandler(limited);
     await stack.run(['apply', '--approve', digest], 4);
     await stack.run(['apply', 'p.json'], 4);
     expect(bench.written()).toEqual([]);

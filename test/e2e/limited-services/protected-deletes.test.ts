@@ -36,13 +36,13 @@ describe('A workspace', () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'aa-0' }, { name: 'aa-1' }] } });
     const hidden = [await bench.idOf('aa-0'), await bench.idOf('aa-1')];
     const limited = lacking('tag-filter');
-    bench.wire.guardBy(async (request, pass) =>
+    bench.wire.setHandler(async (request, pass) =>
       request.path.includes('tag-bindings') && hidden.some((id) => request.path.includes(`/${id}/`))
         ? missing
         : limited(request, pass),
     );
     const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await bench.byHand.patch(`/workspaces/${await bench.idOf('web')}/tag-bindings`, {
       data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'other' } }],
     });
@@ -54,12 +54,12 @@ describe('A workspace', () => {
     const guards = { maxDeletes: 100, maxDeletePercent: 100 };
     const stack = await bench.checkout({ spec: { guards } });
     const names = Array.from({ length: 12 }, (_, index) => `d-${String(index).padStart(2, '0')}`);
-    await stack.begin(workspace('app'), ...names.map((name) => workspace(name)));
+    await stack.setUp(workspace('app'), ...names.map((name) => workspace(name)));
     const last = await bench.idOf('d-11');
     await bench.byHand.post(`/workspaces/${last}/relationships/remote-state-consumers`, {
       data: [{ type: 'workspaces', id: await bench.idOf('reader') }],
     });
-    bench.wire.guardBy(async (request, pass) =>
+    bench.wire.setHandler(async (request, pass) =>
       request.path.includes('remote-state-consumers') && !request.path.includes(`/${last}/`)
         ? missing
         : pass(),
@@ -70,7 +70,7 @@ describe('A workspace', () => {
   it('that has a state is kept, although its document and the list of states show none', async () => {
     const bench = await openBench();
     const limited = lacking('safe-delete');
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       const answer = await limited(request, pass);
       if (answer?.status !== 200) return answer;
       if (request.path.includes('/state-versions?'))
@@ -79,7 +79,7 @@ describe('A workspace', () => {
       return isShown ? { ...answer, text: withoutState(answer.text) } : answer;
     });
     const stack = await bench.checkout({ workspaces: { deletes: 'plain' } });
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     await saveState(bench.byHand, await bench.idOf('web'), { instances: 2 });
     expect(await expectKept(bench, stack, 'web')).toContain('its current state contains resources');
   });

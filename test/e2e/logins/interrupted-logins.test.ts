@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { role } from '../../support/cli/documents.ts';
 import { type FaultyProxy, openFaultyProxy } from '../../support/cli/faulty-proxy.ts';
-import { holding } from '../../support/cli/held-request.ts';
+import { holdRequest } from '../../support/cli/held-request.ts';
 import { type Running, startTrueup } from '../../support/cli/process.ts';
 import { clusterAuthTarget, stackIn } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
@@ -53,12 +53,12 @@ describe('A run that is interrupted while it logs in', () => {
     ['SIGTERM', roleCheck],
   ])('by %s leaves no token behind: %j', async (signal, args) => {
     const scene = await openScene();
-    const held = holding(login);
+    const held = holdRequest(login);
     scene.wire.add(held.rule);
     const running = scene.start(args);
     await held.reached;
     running.kill(signal);
-    await running.says(/interrupted/);
+    await running.waitForText(/interrupted/);
     held.release();
     const { code, out, err } = await running.ended;
     expect(code, out + err).toBe(130);
@@ -68,11 +68,11 @@ describe('A run that is interrupted while it logs in', () => {
 
   it('says at its time limit what it could not read, and leaves no token behind', async () => {
     const scene = await openScene();
-    const held = holding(login);
+    const held = holdRequest(login);
     scene.wire.add(held.rule);
     const running = scene.start(['plan', '--timeout', '1s']);
     await held.reached;
-    await running.says(/was not read/);
+    await running.waitForText(/was not read/);
     held.release();
     expect((await running.ended).code).toBe(1);
     expect(await liveTokens(scene)).toEqual([]);

@@ -5,12 +5,12 @@ import { role } from '../../support/cli/documents.ts';
 import { clusterAuthTarget, type StackFolder, stackIn } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 import {
-  lasting,
+  withLifetime,
   legacyClaims,
   projectedClaims,
   publicKeyOf,
   sign,
-  signUnder,
+  signWithHeader,
 } from '../../support/server/cluster-auth/issuing-cluster.ts';
 import { DIALECTS, type Logins, ROOT, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
@@ -70,18 +70,21 @@ describe.each(DIALECTS)('trueup role check at a service that speaks %s', (dialec
     await logins.configure({ pem_keys: [publicKeyOf('ES256'), publicKeyOf('RS256')] });
     await logins.role({ audience: 'service' });
 
-    const admitted = [await cluster.issue(), await cluster.issue({}, lasting(projectedClaims()), 'RS384')];
+    const admitted = [
+      await cluster.issue(),
+      await cluster.issue({}, withLifetime(projectedClaims()), 'RS384'),
+    ];
     for (const jwt of admitted)
       expect(await check(stack, jwt)).toMatchObject({ code: 0, succeeds: true, trial: { granted: true } });
 
     const now = Math.trunc(Date.now() / 1000);
-    const { exp: _end, ...unending } = lasting(projectedClaims());
-    const { aud: _audience, ...forAnyone } = lasting(projectedClaims());
+    const { exp: _end, ...unending } = withLifetime(projectedClaims());
+    const { aud: _audience, ...forAnyone } = withLifetime(projectedClaims());
     const refused: [string, string][] = [
-      ['signature', await cluster.issue({}, lasting(projectedClaims()), 'ES384')],
-      ['audience', await cluster.issue({}, lasting({ ...projectedClaims(), aud: ['other'] }))],
+      ['signature', await cluster.issue({}, withLifetime(projectedClaims()), 'ES384')],
+      ['audience', await cluster.issue({}, withLifetime({ ...projectedClaims(), aud: ['other'] }))],
       ['audience', await cluster.issue({}, legacyClaims())],
-      ['times', await cluster.issue({}, { ...lasting(projectedClaims()), exp: now - 100 })],
+      ['times', await cluster.issue({}, { ...withLifetime(projectedClaims()), exp: now - 100 })],
       ['times', await cluster.issue({}, { ...unending, EXP: now - 100 })],
       ['claims', await cluster.issue({}, { ...forAnyone, Aud: 1 })],
       ['name', await cluster.issue({ name: 'worker' })],
@@ -103,7 +106,7 @@ describe.each(DIALECTS)('trueup role check at a service that speaks %s', (dialec
         ? { failed: 'issuer', trial: { granted: false } }
         : { succeeds: true, trial: { granted: true } },
     );
-    const own = { ...lasting(projectedClaims()), iss: 'cluster/serviceaccount' };
+    const own = { ...withLifetime(projectedClaims()), iss: 'cluster/serviceaccount' };
     expect(await check(stack, await cluster.issue({}, own))).toMatchObject({ trial: { granted: true } });
   });
 
@@ -157,7 +160,7 @@ describe.each(DIALECTS)('trueup role check at a service that speaks %s', (dialec
     await logins.configure({ pem_keys: [publicKeyOf('ES256')], token_reviewer_jwt: 'reviewer' });
     const stack = await openStack(logins, dialect);
     const vouched = (header: object, form = (jwt: string) => jwt) => {
-      const jwt = form(signUnder(header, lasting(projectedClaims())));
+      const jwt = form(signWithHeader(header, withLifetime(projectedClaims())));
       cluster.vouchFor(jwt);
       return jwt;
     };
@@ -186,7 +189,7 @@ describe.each(DIALECTS)('trueup role check at a service that speaks %s', (dialec
   it('leaves checks open that only the cluster can make', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
-    const unknown = await sign(lasting(projectedClaims()));
+    const unknown = await sign(withLifetime(projectedClaims()));
     const report = await check(stack, unknown);
     expect(report).toMatchObject({ code: 2, succeeds: false, trial: { granted: false } });
     expect(report.trial.why).toContain('permission denied');

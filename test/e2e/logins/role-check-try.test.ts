@@ -11,7 +11,7 @@ const loginPath = /\/auth\/cluster\/login$/;
 async function openScene(roleFields: object = {}): Promise<{ bench: Bench; stack: Checkout; jwt: string }> {
   const [bench, issuer] = await Promise.all([openBench(), openIssuer()]);
   const stack = await bench.checkout();
-  await stack.begin(clusterAuthConfig({ pemKeys: [issuer.publicKey] }), role('web', roleFields));
+  await stack.setUp(clusterAuthConfig({ pemKeys: [issuer.publicKey] }), role('web', roleFields));
   const jwt = await issuer.issue();
   await stack.write('app.jwt', jwt);
   return { bench, stack, jwt };
@@ -99,7 +99,7 @@ describe('trueup role check --try', () => {
     const { bench, stack } = await openScene();
     grantLogins(bench);
     const { stack: name } = { stack: 'payments' };
-    const bare = await stack.become({ name, clusterAuth: { token: { env: 'NOT_SET' } } });
+    const bare = await stack.reconfigure({ name, clusterAuth: { token: { env: 'NOT_SET' } } });
     const { out } = await bare.run([...attempt, '--against', 'declared'], 0);
     expect(out).toContain('The login succeeds');
     expect(bench.wire.seen.map(({ method }) => method)).toEqual(['POST', 'POST']);

@@ -38,7 +38,7 @@ function writesOf({ wire }: Bench): number {
 async function openDeclared() {
   const bench = await openBench({ readOnly: managing('cluster') });
   const stack = await bench.checkout();
-  await stack.begin(role('anchor'), role('changes'), role('goes', { boundServiceAccountNames: ['other'] }));
+  await stack.setUp(role('anchor'), role('changes'), role('goes', { boundServiceAccountNames: ['other'] }));
   await stack.declare(role('anchor'), role('changes', { tokenTtl: '2h' }), role('one'), role('two'));
   return { bench, stack };
 }

@@ -27,12 +27,12 @@ function summaryOf({ code, place, fix, allowed = '' }: Diagnostic): readonly [st
 }
 
 describe('in the quickstart example', () => {
-  it.each(slips)('$slip', async ({ file, from, to, told }) => {
+  it.each(slips)('$slip', async ({ file, from, to, expected }) => {
     const directory = await copyExample('quickstart');
     await edit(join(directory, file), from, to);
     const { code, out } = await trueup(['validate', '--format', 'json'], { cwd: directory });
     const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(out);
-    expect(diagnostics.filter(({ severity }) => severity === 'error').map(summaryOf)).toEqual(told);
+    expect(diagnostics.filter(({ severity }) => severity === 'error').map(summaryOf)).toEqual(expected);
     expect(code).toBe(7);
   });
 
@@ -54,7 +54,7 @@ describe('in the quickstart example', () => {
     for (const { file, from, to } of some) await edit(join(directory, file), from, to);
     const { code, out } = await trueup(['validate', '--format', 'json'], { cwd: directory });
     expect(JSON.parse(out).diagnostics.map(summaryOf)).toEqual(
-      [...some].sort((a, b) => (a.file < b.file ? -1 : 1)).flatMap(({ told }) => told),
+      [...some].sort((a, b) => (a.file < b.file ? -1 : 1)).flatMap(({ expected }) => expected),
     );
     expect(code).toBe(7);
   });

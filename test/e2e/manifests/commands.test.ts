@@ -131,7 +131,7 @@ describe('the path', () => {
 
   it('"-" without a document is an error', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const nothing = await trueup(['plan', '-'], { cwd: stack.directory, env: secrets, stdin: '' });
     expect(nothing).toMatchObject({ code: 7, out: '' });
     expect(nothing.err).toContain('standard input holds no document');
@@ -312,7 +312,7 @@ describe('apply', () => {
 
   it('needs no confirmation when there is nothing to do', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     expect((await stack.run(['apply'], 0)).out).toContain('No changes');
   });
 

@@ -274,7 +274,7 @@ describe('the choice of what to export', () => {
       },
     });
     const stack = await bench.checkout();
-    await stack.begin(workspace('mine'));
+    await stack.setUp(workspace('mine'));
     const { out, err } = await stack.run(['export'], 0);
     expect((load(out) as Manifest).metadata.name).toBe('free');
     expect(err).toContain(

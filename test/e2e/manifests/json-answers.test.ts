@@ -56,7 +56,7 @@ describe('with --format json, stderr does not repeat', () => {
 
   it('guards that block', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(...['one', 'two', 'three', 'four', 'five'].map((name) => workspace(name)));
+    await stack.setUp(...['one', 'two', 'three', 'four', 'five'].map((name) => workspace(name)));
     await stack.declare(workspace('one'));
     const plan = await answer(stack, ['apply', '--yes'], 5);
     expect(messages(plan)).toEqual([expect.stringMatching(/^nothing was written: .* this plan: deletes/)]);
@@ -140,7 +140,7 @@ it('in JSON, the difference of two plans fits its schema', async () => {
 
 it('in JSON, a history fits its schema, also if an entry cannot be read', async () => {
   const stack = await (await openBench()).checkout();
-  await stack.begin(workspace('app'));
+  await stack.setUp(workspace('app'));
   await fits(await answer(stack, ['history'], 0), 'history');
   await stack.write('.trueup/payments.history/20200101T000000000Z-aaaa.json', '{');
   const history = await answer(stack, ['history'], 1);

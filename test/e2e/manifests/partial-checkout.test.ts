@@ -4,7 +4,7 @@ import { cp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Ran, trueup } from '../../support/captured-host.ts';
+import { type CommandResult, trueup } from '../../support/captured-host.ts';
 import { type Bench, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { git } from '../../support/ledger/git-remote.ts';
@@ -17,7 +17,7 @@ interface Repository {
   readonly root: string;
   /** the folder of the stack */
   readonly directory: string;
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandResult>;
   plan(code?: number, env?: Readonly<Record<string, string>>): Promise<Planned>;
   git(...args: readonly string[]): string;
 }

@@ -193,7 +193,7 @@ spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.jwt}" 
     expect(problem?.message).toBe(
       'the source of a secret comes from a list, and the stack does not limit the sources of secrets',
     );
-    const limited = await stack.become({ spec: { secrets: { env: ['REVIEWER_*'] } } });
+    const limited = await stack.reconfigure({ spec: { secrets: { env: ['REVIEWER_*'] } } });
     expect((await problems(limited)).map(({ code }) => code)).toContain('source-not-admitted');
     await stack.write(all, config.replace('API_TOKEN', 'REVIEWER_JWT'));
     const { out } = await limited.tryRun(['validate', '--format', 'json']);

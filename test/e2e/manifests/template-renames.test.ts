@@ -90,7 +90,7 @@ describe('A document with another name', () => {
   it('trips the guard "rename", also where the name is part of the description', async () => {
     const stack = await stackWith({});
     const about = (name: string) => ({ description: `Network of ${name}, by Ann`, tags: { team: 'net' } });
-    await stack.begin(workspace('billing', about('billing')), workspace('stays'));
+    await stack.setUp(workspace('billing', about('billing')), workspace('stays'));
     await stack.declare(workspace('invoicing', about('invoicing')), workspace('stays'));
     expect(await renamesOf(stack)).toEqual([
       'blocks Workspace/acme/invoicing: looks like "billing", which this plan deletes: to rename it in place, put "renamedFrom: billing" into its metadata',
@@ -99,7 +99,7 @@ describe('A document with another name', () => {
 
   it('does not trip the guard if more than the name differs', async () => {
     const stack = await stackWith({});
-    await stack.begin(workspace('billing', { description: 'Bills of billing' }), workspace('stays'));
+    await stack.setUp(workspace('billing', { description: 'Bills of billing' }), workspace('stays'));
     await stack.declare(workspace('search', { description: 'Index of search' }), workspace('stays'));
     expect(await renamesOf(stack)).toEqual([]);
   });

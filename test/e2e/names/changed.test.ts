@@ -22,7 +22,7 @@ describe.each(dialects)('In the dialect %s, names that were exchanged', (dialect
   it('after an apply fire a guard, which blocks until somebody acknowledges it', async () => {
     const scene = await openNames(dialect);
     const { bench, stack, projectOf } = scene;
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     await swap(scene);
     const { guards, digest, acknowledge, changes } = await stack.plan(0);
     expect(guards).toMatchObject([
@@ -83,7 +83,7 @@ describe.each(dialects)('In the dialect %s, names that were exchanged', (dialect
 describe('The guard "reference-changed"', () => {
   it('fires for an object that was deleted and created again with its name', async () => {
     const { bench, stack } = await openNames();
-    await stack.begin(workspace('app', { sshKey: 'modules' }));
+    await stack.setUp(workspace('app', { sshKey: 'modules' }));
     await bench.byHand.delete('/ssh-keys/sshkey-modules');
     const attributes = { name: 'modules', value: 'not kept' };
     await bench.byHand.post('/organizations/acme/ssh-keys', { data: { type: 'ssh-keys', attributes } });
@@ -95,7 +95,7 @@ describe('The guard "reference-changed"', () => {
   it('fires although the workspace already has the other object, and one apply records that', async () => {
     const scene = await openNames();
     const { bench, stack } = scene;
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     await swap(scene);
     const relationships = { project: { data: { type: 'projects', id: 'prj-network' } } };
     const id = await bench.idOf('app');
@@ -110,14 +110,14 @@ describe('The guard "reference-changed"', () => {
   it('fires for a new workspace, if this name referred to another object in other workspaces', async () => {
     const scene = await openNames();
     const { stack } = scene;
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     await swap(scene);
     await stack.declare(workspace('app', { project: 'network' }), workspace('two', { project: 'payments' }));
     const { guards } = await stack.plan();
     expect(guards.flatMap(({ id, concerns }) => concerns.map(({ name }) => [id, name]))).toEqual([
       ['reference-changed', 'two'],
     ]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(
       workspace('app', { project: 'network' }),
       workspace('two', { project: 'payments' }),
@@ -128,7 +128,7 @@ describe('The guard "reference-changed"', () => {
 
   it('does not fire for another name, for an id, or for another spelling of the same object', async () => {
     const { stack } = await openNames();
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     for (const spec of [
       { project: 'network' },
       { projectId: 'prj-network' },
@@ -142,13 +142,13 @@ describe('The guard "reference-changed"', () => {
   it('can be allowed by the stack, or acknowledged for a plan file', async () => {
     const scene = await openNames();
     const { stack } = scene;
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     await swap(scene);
     await stack.run(['plan', '--out', 'plan.json'], 0);
     await stack.run(['apply', 'plan.json'], 5);
-    const lenient = await stack.become({ spec: { guards: { allow: ['reference-changed'] } } });
+    const lenient = await stack.reconfigure({ spec: { guards: { allow: ['reference-changed'] } } });
     expect((await lenient.plan()).guards).toMatchObject([{ id: 'reference-changed', effect: 'warns' }]);
-    await stack.become({});
+    await stack.reconfigure({});
     await stack.run(['apply', join('.', 'plan.json'), '--ack', 'reference-changed'], 0);
   });
 
@@ -177,7 +177,7 @@ describe('The guard "reference-changed"', () => {
   it('still fires after a failed write, because the ledger keeps the id that was applied', async () => {
     const scene = await openNames();
     const { bench, stack } = scene;
-    await stack.begin(workspace('app', { project: 'payments', sshKey: 'modules' }));
+    await stack.setUp(workspace('app', { project: 'payments', sshKey: 'modules' }));
     await swap(scene);
     await stack.declare(workspace('app', { project: 'payments', sshKey: 'old' }));
     const { digest } = await stack.plan();
@@ -192,7 +192,7 @@ describe('The guard "reference-changed"', () => {
 
   it('does not fire after recover, which records the current ids', async () => {
     const { stack } = await openNames();
-    await stack.begin(workspace('app', byName));
+    await stack.setUp(workspace('app', byName));
     await stack.loseLedger();
     await stack.run(['recover', '--yes'], 0);
     expect((await stack.ledger()).records['Workspace/acme/app']?.names).toMatchObject({
@@ -205,7 +205,7 @@ describe('The guard "reference-changed"', () => {
 describe('A name that no object has', () => {
   it('makes recover leave out its workspace, and say so', async () => {
     const { stack } = await openNames();
-    await stack.begin(workspace('app', { project: 'payments' }), workspace('two'));
+    await stack.setUp(workspace('app', { project: 'payments' }), workspace('two'));
     await stack.loseLedger();
     await stack.declare(workspace('app', { project: 'nowhere' }), workspace('two'));
     const { out } = await stack.run(['recover', '--yes'], 0);
@@ -225,7 +225,7 @@ describe('A name that no object has', () => {
 
   it('is not drift, and does not hide drift of other workspaces', async () => {
     const { bench, stack } = await openNames();
-    await stack.begin(workspace('app', { project: 'payments' }), workspace('two', { autoApply: false }));
+    await stack.setUp(workspace('app', { project: 'payments' }), workspace('two', { autoApply: false }));
     await bench.byHand.update(await bench.idOf('two'), { 'auto-apply': true });
     await stack.declare(workspace('app', { project: 'nowhere' }), workspace('two', { autoApply: false }));
     const { out, code } = await stack.tryRun(['drift', '--format', 'json']);

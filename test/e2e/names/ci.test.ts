@@ -42,7 +42,7 @@ describe('A pull request that refers to a project by name', () => {
     approve('alice');
     merge();
     await swap();
-    const { out } = await scene.refused(/"Workspace\/acme\/first" changed in the target/);
+    const { out } = await scene.expectRefused(/"Workspace\/acme\/first" changed in the target/);
     expect(out).toContain('projectId');
   });
 
@@ -57,6 +57,6 @@ describe('A pull request that refers to a project by name', () => {
     const two = await scene.pull([first, workspace('second')]);
     two.approve('alice');
     two.merge();
-    await scene.refused(/reference-changed/, 5);
+    await scene.expectRefused(/reference-changed/, 5);
   });
 });

@@ -66,7 +66,7 @@ describe.each(dialects)('In the dialect %s, a plan', (dialect) => {
   it('reads each list once for all workspaces of the target, and only those of names', async () => {
     const { bench, stack, listed } = await openNames(dialect);
     const many = (spec: object) => [1, 2, 3, 4, 5].map((number) => workspace(`app-${number}`, spec));
-    await stack.begin(...many({ project: 'payments' }));
+    await stack.setUp(...many({ project: 'payments' }));
     await stack.run(['plan', '--exit-code'], 0);
     expect(listed()).toEqual(['projects']);
     await stack.declare(...many(byName));
@@ -180,7 +180,7 @@ describe('A name that a plan cannot resolve', () => {
 
   it('is an error if its object was renamed since the apply, and the workspace is not moved', async () => {
     const { stack, rename } = await openNames();
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     await rename('prj-payments', 'billing');
     const { problems, changes } = await stack.plan(7);
     expect(problems).toMatchObject([
@@ -198,7 +198,7 @@ describe('A name that a plan cannot resolve', () => {
 
   it('does not make its workspace undeclared: nothing is removed', async () => {
     const { bench, stack } = await openNames();
-    await stack.begin(workspace('app', { project: 'payments' }));
+    await stack.setUp(workspace('app', { project: 'payments' }));
     await stack.declare(workspace('app', { project: 'nowhere' }));
     expect((await stack.plan(7)).changes).toEqual([]);
     await stack.run(['apply', '--yes'], 7);
@@ -269,7 +269,7 @@ describe('Without a service, a manifest', () => {
 describe('A name', () => {
   it('of null removes the reference, as a null id does', async () => {
     const { stack } = await openNames();
-    await stack.begin(workspace('app', { sshKey: 'modules' }));
+    await stack.setUp(workspace('app', { sshKey: 'modules' }));
     await stack.declare(workspace('app', { sshKey: null }));
     const { changes } = await stack.plan();
     expect(changes[0]?.fields).toMatchObject([{ path: '/sshKeyId', before: 'sshkey-modules', after: null }]);
@@ -304,14 +304,14 @@ describe('A name', () => {
 
   it('that no manifest uses is not looked up, and its list may be missing', async () => {
     const { bench, stack } = await openNames();
-    await stack.begin(workspace('app', { project: 'payments', sshKeyId: 'sshkey-modules' }));
+    await stack.setUp(workspace('app', { project: 'payments', sshKeyId: 'sshkey-modules' }));
     bench.wire.add({ path: /\/(ssh-keys|oauth-clients|agent-pools)/, times: 99, fault: { answer: 404 } });
     await stack.run(['plan', '--exit-code'], 0);
   });
 
   it('is kept in the ledger with its id, and a ledger without it is read', async () => {
     const { stack } = await openNames();
-    await stack.begin(workspace('app', byId));
+    await stack.setUp(workspace('app', byId));
     expect((await stack.ledger()).records['Workspace/acme/app']).not.toHaveProperty('names');
     await stack.declare(workspace('app', byName));
     await stack.run(['plan', '--exit-code'], 0);

@@ -30,10 +30,10 @@ describe('a stack whose ledger has workspaces of another organization', () => {
   ])('neither writes nor deletes them, %s', async (_, rewrite) => {
     const bench = await openBench({ others: ['other'] });
     const before = await bench.checkout();
-    await before.begin(...documents);
+    await before.setUp(...documents);
     // A ledger from before targets had identities counts as the ledger of the present targets.
     await toVersion1(before);
-    const stack = await before.become({ workspaces: { organization: 'other' } });
+    const stack = await before.reconfigure({ workspaces: { organization: 'other' } });
     await stack.declare(workspace('app', { autoApply: false }));
     bench.wire.add({ method: 'GET', path: /workspaces/, times: 1000, fault: { rewrite } });
     const plan = await stack.plan(9);
@@ -61,9 +61,9 @@ describe('"recover --moved" for a ledger with workspaces of another organization
   it('keeps only what the new address proves, for each target whose address was not recorded', async () => {
     const bench = await openBench({ others: ['other'], mounts: ['cluster', 'second'] });
     const before = await bench.checkout();
-    await before.begin(...documents, role('web'));
+    await before.setUp(...documents, role('web'));
     await toVersion1(before);
-    const stack = await before.become(pointed);
+    const stack = await before.reconfigure(pointed);
     await stack.declare(workspace('app', { autoApply: true }), role('web'));
     const { problems, changes } = await stack.plan(9);
     expect(changes).toEqual([]);
@@ -88,7 +88,7 @@ describe('"recover --moved" for a ledger with workspaces of another organization
   it('keeps all records of a target whose address did not change', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...documents, role('web'));
+    await stack.setUp(...documents, role('web'));
     const { records } = await stack.ledger();
     await toVersion1(stack);
     for (const target of ['acme', 'prod']) await stack.run(recover(target), 0);
@@ -100,8 +100,8 @@ describe('"recover --moved" for a ledger with workspaces of another organization
   async function withMistakenRecords() {
     const bench = await openBench({ others: ['other'] });
     const before = await bench.checkout();
-    await before.begin(workspace('app'), workspace('old'));
-    const stack = await before.become({ workspaces: { organization: 'other' } });
+    await before.setUp(workspace('app'), workspace('old'));
+    const stack = await before.reconfigure({ workspaces: { organization: 'other' } });
     const store = localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
     await store.write({
       ...(await store.read()),
@@ -133,7 +133,7 @@ describe('"recover --moved" for a ledger with workspaces of another organization
 it('a list with more workspaces than its total is an incomplete read: nothing is removed', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   await stack.declare(workspace('app', { autoApply: true }));
   const fewer = (body: unknown) => {
     const { meta, ...rest } = body as { meta: { pagination: object } };

@@ -24,7 +24,7 @@ const about = (...names: readonly string[]) =>
 async function begin(...documents: readonly object[]) {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   const idsOf = async (...names: readonly string[]) => Promise.all(names.map(bench.idOf));
   const recordedIds = async () =>
     Object.fromEntries(
@@ -105,7 +105,7 @@ describe('An acknowledged exchange of names that failed half-way', () => {
 
   it('continues for projects and the workspaces in them', async () => {
     const { bench, stack, idOfProject, change } = await openProjects();
-    await stack.begin(
+    await stack.setUp(
       project('one', { description: 'about one' }),
       project('two', { description: 'about two' }),
       workspace('app', { project: 'one' }),
@@ -183,7 +183,7 @@ describe('An acknowledged name', () => {
     await rename(bench, { a: 'b', b: 'a' });
     await stack.run(['apply', '--yes'], 5);
     expect(await recordedIds()).toEqual({ a: b, b });
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await recordedIds()).toEqual({ a, b });
   });
 

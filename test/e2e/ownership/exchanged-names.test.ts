@@ -44,7 +44,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
   async function begin(...documents: object[]) {
     const bench = await openBench({ dialects: [dialect] });
     const stack = await bench.checkout({ workspaces: { dialect } });
-    await stack.begin(...documents);
+    await stack.setUp(...documents);
     return { bench, stack };
   }
 
@@ -131,7 +131,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     ]);
     await stack.run(['apply', '--yes'], 5);
     await stack.run(['apply', '--approve', digest], 5);
-    const lenient = await stack.become({
+    const lenient = await stack.reconfigure({
       workspaces: { dialect },
       spec: { guards: { allow: ['reference-changed'] } },
     });
@@ -145,7 +145,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     const { bench, stack } = await begin(...two);
     const idOfA = await bench.idOf('a');
     await rename(bench, { a: 'b', b: 'a' });
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await stack.plan(0)).toMatchObject({ changes: [], guards: [] });
     expect((await stack.ledger()).records[atB]?.id).toBe(idOfA);
   });
@@ -240,7 +240,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
 
   it('block in the same way if they are projects', async () => {
     const { stack, idOfProject, change } = await openProjects(dialect);
-    await stack.begin(
+    await stack.setUp(
       project('one', { description: 'about one' }),
       project('two', { description: 'about two' }),
     );
@@ -265,7 +265,7 @@ describe('A merged pull request about workspaces that exchanged their names', ()
     const second = await scene.pull(three);
     second.approve('alice');
     second.merge();
-    await scene.refused(/reference-changed/, 5);
+    await scene.expectRefused(/reference-changed/, 5);
   });
 });
 
@@ -273,7 +273,7 @@ describe('An approval of a digest', () => {
   async function begin(...documents: object[]) {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...documents);
+    await stack.setUp(...documents);
     bench.wire.reset();
     return { bench, stack };
   }
@@ -330,7 +330,7 @@ describe('An approval of a digest', () => {
 
   it('does not cover a project whose name another one has now, even if the workspace was moved there', async () => {
     const { stack, idOfProject, change, bench } = await openProjects('neutral');
-    await stack.begin(project('one'), project('two'), workspace('app', { project: 'one' }));
+    await stack.setUp(project('one'), project('two'), workspace('app', { project: 'one' }));
     const { digest } = await stack.plan(0);
     const [one, other] = [await idOfProject('one'), await idOfProject('two')];
     await change(one, { name: 'meanwhile' });
@@ -354,7 +354,7 @@ describe('A part of a stack', () => {
   it('with a consumer whose name another workspace has now is blocked, and the plan names it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...three, consumers('c', { consumers: [] }));
+    await stack.setUp(...three, consumers('c', { consumers: [] }));
     await rename(bench, { a: 'b', b: 'a' });
     await stack.declare(...three, consumers('c', { consumers: ['a'] }));
     const address = 'RemoteStateConsumers/acme/c';
@@ -369,7 +369,7 @@ describe('A part of a stack', () => {
     const stack = await bench.checkout();
     // Without differences, so that the workspace itself does not come along.
     const same = ['a', 'b', 'c'].map((name) => workspace(name, { description: 'the same' }));
-    await stack.begin(...same, consumers('a', { consumers: ['c'] }));
+    await stack.setUp(...same, consumers('a', { consumers: ['c'] }));
     await rename(bench, { a: 'b', b: 'a' });
     const address = 'RemoteStateConsumers/acme/a';
     expect(await exchanged(stack, '--select', address)).toEqual([address]);

@@ -5,9 +5,9 @@ import { removalRequest } from '../../support/cli/documents.ts';
 import {
   aboutToMove,
   expectCompleted,
-  marks,
+  movedDocuments,
   owners,
-  quiet,
+  jobEnv,
   unlock,
 } from '../../support/cli/moving-resources.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
@@ -25,14 +25,14 @@ describe('A move that was killed', () => {
       const scene = await aboutToMove();
       const { bench, billing, payments, job } = scene;
       const killing = { NODE_OPTIONS: `--import ${preload}`, KILL_AT_RENAME: `${at}:${when}` };
-      await trueupProcess(job, { cwd: payments.directory, env: { ...quiet, ...killing } });
+      await trueupProcess(job, { cwd: payments.directory, env: { ...jobEnv, ...killing } });
       expect(await owners(scene)).toHaveLength(1);
       await unlock(scene);
       // The former stack writes nothing that it no longer owns, regardless of its documents.
       const writes = bench.wire.writes().length;
       const hasMoved = (await owners(scene))[0] === 'payments';
-      await billing.declare(...(hasMoved ? [removalRequest('Workspace', 'gone', 'safe')] : marks));
-      await billing.insist();
+      await billing.declare(...(hasMoved ? [removalRequest('Workspace', 'gone', 'safe')] : movedDocuments));
+      await billing.applyAcknowledged();
       const made = bench.written().slice(writes);
       expect(made.filter((line) => !line.startsWith('POST /api/v2/organizations'))).toEqual([]);
       await expectCompleted(scene);
@@ -45,7 +45,7 @@ describe('A move that was killed', () => {
     let count = 0;
     let kill = () => {};
     const dead = Promise.withResolvers<void>();
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       if (method === 'GET' || method === 'LIST') return pass();
       count += 1;
       if (count !== at) return pass();
@@ -53,13 +53,13 @@ describe('A move that was killed', () => {
       await dead.promise;
       return undefined;
     });
-    await trueupProcess(job, { cwd: payments.directory, env: quiet }, async ({ signals }) => {
-      kill = () => signals('SIGKILL');
+    await trueupProcess(job, { cwd: payments.directory, env: jobEnv }, async ({ sendSignal }) => {
+      kill = () => sendSignal('SIGKILL');
     });
     dead.resolve();
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     await unlock(scene);
-    await billing.declare(...marks);
+    await billing.declare(...movedDocuments);
     await billing.run(['apply', '--yes'], 0);
     await expectCompleted(scene);
   });

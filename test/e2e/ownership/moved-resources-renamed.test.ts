@@ -16,7 +16,7 @@ const spec = { tags: { env: 'prod' } };
 async function renamed() {
   const bench = await openBench();
   const billing = await bench.checkout({ name: 'billing' });
-  await billing.begin(workspace('app', spec), workspace('other'));
+  await billing.setUp(workspace('app', spec), workspace('other'));
   const payments = await bench.checkout({ name: 'payments' });
   const folder = relative(payments.directory, join(billing.directory, '.trueup'));
   await payments.declare(workspace('app', spec, { movedFrom: { stack: 'billing', folder } }));
@@ -39,14 +39,14 @@ describe('A workspace that was renamed in the service', () => {
     expect(mentions).toMatchObject([{ message: expect.stringContaining('until stack "payments" takes it') }]);
     await billing.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toEqual([]);
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(await bench.idsOf('app')).toEqual([id]);
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
   });
 
   it('is left alone by its former stack after the move, although the ownership tag is not written yet', async () => {
     const { bench, billing, payments, rename } = await renamed();
-    await payments.insist();
+    await payments.applyAcknowledged();
     const binding = { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'billing' } };
     const { stackId = '' } = await localLedger(billing.ledgerFile, 'billing').read();
     const value = `billing:id=${stackId}`;

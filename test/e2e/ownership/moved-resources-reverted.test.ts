@@ -16,7 +16,7 @@ function from(stack: string, source: Checkout, receiver: Checkout) {
 async function moved(options: StackOptions = {}) {
   const bench = await openBench();
   const billing = await bench.checkout({ name: 'billing' });
-  await billing.begin(workspace('app'), role('web'));
+  await billing.setUp(workspace('app'), role('web'));
   const payments = await bench.checkout({ name: 'payments', ...options });
   const metadata = from('billing', billing, payments);
   await payments.declare(workspace('app', {}, metadata), role('web', {}, metadata));
@@ -38,7 +38,7 @@ describe('The guard "takeover"', () => {
       `blocks: 1 ClusterAuthRole in "prod" ${taken}`,
       `blocks: 1 Workspace in "acme" ${taken}`,
     ]);
-    await payments.insist();
+    await payments.applyAcknowledged();
     // Both manifests are as they were before the move.
     await payments.declare(workspace('own'));
     bench.wire.reset();
@@ -57,7 +57,7 @@ describe('The guard "takeover"', () => {
     await payments.declare(workspace('own'), mark('Workspace', 'app'), mark('ClusterAuthRole', 'web'));
     const back = from('payments', payments, billing);
     await billing.declare(workspace('app', {}, back), role('web', {}, back));
-    await billing.insist();
+    await billing.applyAcknowledged();
     expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'billing' });
     expect((await payments.plan()).guards).toEqual([]);
   });
@@ -66,10 +66,10 @@ describe('The guard "takeover"', () => {
 describe('A resource that was moved on', () => {
   it('cannot be taken over again from the stack that had it first', async () => {
     const { bench, billing, payments } = await moved();
-    await payments.insist();
+    await payments.applyAcknowledged();
     const third = await bench.checkout({ name: 'third' });
     await third.declare(role('web', {}, from('payments', payments, third)));
-    await third.insist();
+    await third.applyAcknowledged();
     await payments.declare(workspace('app'), role('web', {}, from('billing', billing, payments)));
     bench.wire.reset();
     const { problems } = await payments.plan(9);

@@ -16,7 +16,7 @@ describe('The ledger of the former owner', () => {
       workspace('app', spec, { movedFrom: origin }),
       role('web', {}, { movedFrom: other }),
     );
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect((await storeOf('billing').read()).records.size).toBe(0);
     expect((await storeOf('payments').read()).records.size).toBe(3);
     expect(await storeOf('billing').readLock()).toBeUndefined();
@@ -72,7 +72,7 @@ describe('The former owner', () => {
     const folder = relative(billing.directory, join(payments.directory, '.trueup'));
     const back = { movedFrom: { stack: 'payments', folder } };
     await billing.declare(workspace('app', spec, back), role('web', { tokenTtl: '2h' }, back));
-    await billing.insist();
+    await billing.applyAcknowledged();
     const { entries } = JSON.parse((await billing.run(['history', '--format', 'json'], 0)).out);
     expect(entries.map(({ stack }: { stack: string }) => stack)).toEqual(['billing', 'payments', 'billing']);
     const { out } = await billing.run(['history', '--resource', 'Workspace/acme/app', '--format', 'json'], 0);

@@ -10,18 +10,19 @@ const exclusive = { exclusive: true };
 async function scene() {
   const bench = await openBench();
   const billing = await bench.checkout({ name: 'billing', clusterAuth: exclusive });
-  await billing.begin(role('web'), role('own'));
+  await billing.setUp(role('web'), role('own'));
   const payments = await bench.checkout({ name: 'payments' });
   const folder = relative(payments.directory, join(billing.directory, '.trueup'));
   await payments.declare(role('web', {}, { movedFrom: { stack: 'billing', folder } }));
-  const rename = (name: string): Promise<Checkout> => billing.become({ clusterAuth: { ...exclusive, name } });
+  const rename = (name: string): Promise<Checkout> =>
+    billing.reconfigure({ clusterAuth: { ...exclusive, name } });
   return { payments, rename };
 }
 
 describe('A role that moved to another stack', () => {
   it('is neither deleted nor adopted again by its former stack after a target there got another name', async () => {
     const { payments, rename } = await scene();
-    await payments.insist();
+    await payments.applyAcknowledged();
     const renamed = await rename('main');
     await renamed.declare(role('own'));
     const { changes, mentions } = await renamed.plan();
@@ -38,8 +39,8 @@ describe('A role that moved to another stack', () => {
     const { payments, rename } = await scene();
     // The records under the former name stay, too.
     const renamed = await rename('zeta');
-    await renamed.insist();
-    await payments.insist();
+    await renamed.applyAcknowledged();
+    await payments.applyAcknowledged();
     await renamed.declare(role('own'));
     expect((await renamed.plan()).changes).toEqual([]);
     const { records } = await renamed.ledger();

@@ -26,7 +26,7 @@ interface Two {
 async function two(documents: readonly object[], options: StackOptions = {}): Promise<Two> {
   const bench = await openBench();
   const billing = await bench.checkout({ ...options, name: 'billing' });
-  await billing.begin(...documents);
+  await billing.setUp(...documents);
   const payments = await bench.checkout({ ...options, name: 'payments' });
   const folder = relative(payments.directory, join(billing.directory, '.trueup'));
   return { bench, billing, payments, from: { movedFrom: { stack: 'billing', folder } } };
@@ -67,7 +67,7 @@ describe('A workspace that moves to another stack', () => {
     expect((await payments.run(['apply', '--yes'], 5)).err).toContain('1 guard blocks this plan: takeover');
     expect(bench.wire.writes()).toEqual([]);
     const id = await bench.idOf('app');
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(bench.written()).toHaveLength(1);
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
     const { records } = await storeOf(stacks, 'payments').read();
@@ -80,7 +80,7 @@ describe('A workspace that moves to another stack', () => {
     const { entries } = JSON.parse((await payments.run(['history', '--format', 'json'], 0)).out);
     expect(entries.map(({ stack }: { stack: string }) => stack)).toEqual(['payments', 'billing']);
     await payments.declare(workspace('later'));
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(await bench.idsOf('app')).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('A workspace that moves to another stack', () => {
     expect(bench.wire.writes()).toEqual([]);
     expect(await recorded(stacks, 'billing')).toHaveLength(3);
     await payments.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }, from));
-    await payments.insist();
+    await payments.applyAcknowledged();
     const { mentions } = await billing.plan();
     expect(mentions).toMatchObject([
       {
@@ -119,7 +119,7 @@ describe('Roles and resources of targets without ownership tags', () => {
       changes: [['ClusterAuthRole/prod/web', 'adopt', '/stack: billing > payments']],
       guards: ['takeover blocks'],
     });
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(bench.wire.writes()).toEqual([]);
     expect(await recorded(stacks, 'payments')).toEqual(['ClusterAuthRole/prod/web']);
     expect(await recorded(stacks, 'billing')).toEqual(['ClusterAuthRole/prod/kept']);
@@ -130,16 +130,16 @@ describe('Roles and resources of targets without ownership tags', () => {
     expect(bench.wire.writes()).toEqual([]);
     // Its origin came along: it was created, so it is deleted.
     await payments.declare(role('new'));
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(bench.written()).toContain('DELETE /v1/auth/cluster/role/web');
   });
 
   it('are left alone in a target that is exclusive to the former stack', async () => {
     const stacks = await two([role('web'), role('kept')], { clusterAuth: { owns: ['*'], exclusive: true } });
     const { bench, billing, payments, from } = stacks;
-    const taking = await payments.become({ clusterAuth: {} });
+    const taking = await payments.reconfigure({ clusterAuth: {} });
     await taking.declare(role('web', {}, from));
-    await taking.insist();
+    await taking.applyAcknowledged();
     await billing.declare(role('kept'));
     const { changes, mentions } = await billing.plan();
     expect(changes).toEqual([]);
@@ -158,12 +158,12 @@ describe('Roles and resources of targets without ownership tags', () => {
       'adopt',
       '/stack: billing > payments',
     ]);
-    await payments.insist();
+    await payments.applyAcknowledged();
     await billing.declare(workspace('other'));
     await billing.run(['plan', '--exit-code'], 0);
     await payments.run(['apply', '--yes'], 0);
     await payments.declare(workspace('more'));
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(await bench.idsOf('app')).toEqual([]);
   });
 });
@@ -181,7 +181,7 @@ describe('Children', () => {
     await payments.declare(workspace('app', {}, from), documents[1] ?? {}, documents[3] ?? {});
     await billing.declare(away('Workspace', 'app', 'payments'), workspace('reader'));
     await billing.run(['apply', '--yes'], 0);
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(await recorded(stacks, 'payments')).toEqual([
       'RemoteStateConsumers/acme/app',
       'TagBindings/acme/app',
@@ -212,7 +212,7 @@ describe('A move that cannot be made', () => {
       expect.stringContaining('that stack has no ledger where this stack keeps its own'),
     );
     await payments.declare(workspace('app', {}, from));
-    await payments.insist();
+    await payments.applyAcknowledged();
     const third = await bench.checkout({ name: 'third' });
     const folder = relative(third.directory, join(billing.directory, '.trueup'));
     await third.declare(workspace('app', {}, { movedFrom: { stack: 'billing', folder } }));
@@ -265,12 +265,12 @@ describe('A move that cannot be made', () => {
     const { bench, payments, from } = await two([role('web')]);
     await payments.declare(role('web', {}, from), workspace('app'));
     const refused = { status: 403, headers: {}, text: '{"errors":["permission denied"]}' };
-    bench.wire.guardBy(async ({ method, path }, pass) =>
+    bench.wire.setHandler(async ({ method, path }, pass) =>
       method === 'GET' && path.endsWith('/role/web') ? refused : pass(),
     );
     const { err } = await payments.run(['apply', '--yes'], 1);
     expect(err).toContain('the plan has problems');
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     expect(bench.wire.writes()).toEqual([]);
     await mkdir(join(payments.directory, '.git'));
     expect((await payments.run(['plan'], 7)).err).toContain('lies outside the git repository of the stack');
@@ -290,7 +290,7 @@ describe('A resource that was moved', () => {
     const stacks = await two([app()]);
     const { bench, billing, payments, from } = stacks;
     await payments.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }, from));
-    await payments.insist();
+    await payments.applyAcknowledged();
     bench.wire.reset();
     const { out } = await billing.run(['apply', '--yes'], 9);
     expect(out).toContain('belongs to stack "payments", which took it over from this stack');
@@ -298,7 +298,7 @@ describe('A resource that was moved', () => {
     const folder = relative(billing.directory, join(payments.directory, '.trueup'));
     const back = { movedFrom: { stack: 'payments', folder } };
     await billing.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }, back));
-    await billing.insist();
+    await billing.applyAcknowledged();
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'billing' });
     expect(await recorded(stacks, 'payments')).toEqual([]);
     await billing.declare(app());
@@ -311,14 +311,14 @@ describe('A resource that was moved', () => {
     const stacks = await two([app(), role('web')], { clusterAuth: { name: 'cluster' } });
     const { payments, from } = stacks;
     await payments.declare(role('web', {}, from));
-    const elsewhere = await payments.become({ clusterAuth: { mount: 'other' } });
+    const elsewhere = await payments.reconfigure({ clusterAuth: { mount: 'other' } });
     expect((await elsewhere.plan(9)).problems).toContainEqual(
       expect.objectContaining({
         message: expect.stringContaining('no record of the resource in this target'),
       }),
     );
-    const renamed = await payments.become({ clusterAuth: { name: 'prod' } });
-    await renamed.insist();
+    const renamed = await payments.reconfigure({ clusterAuth: { name: 'prod' } });
+    await renamed.applyAcknowledged();
     expect(await recorded(stacks, 'payments')).toEqual(['ClusterAuthRole/prod/web']);
     expect(await recorded(stacks, 'billing')).not.toContain('ClusterAuthRole/cluster/web');
   });
@@ -330,14 +330,14 @@ describe('A resource that was moved', () => {
       workspace('app', { autoApply: true, tags: { env: 'prod' } }, from),
       role('web', {}, from),
     );
-    await payments.insist();
+    await payments.applyAcknowledged();
     await rm(payments.ledgerFile);
     bench.wire.reset();
     expect((await payments.run(['plan'], 9)).out).toContain('claimed-by-another-id');
     expect((await payments.run(['recover', '--yes'], 0)).out).toContain(
       'it may still belong to stack "billing"',
     );
-    await payments.insist();
+    await payments.applyAcknowledged();
     expect(bench.wire.writes()).toEqual([]);
     expect(await recorded(stacks, 'payments')).toHaveLength(3);
     await payments.run(['plan', '--exit-code'], 0);
@@ -346,9 +346,9 @@ describe('A resource that was moved', () => {
   it('that was removed since is taken over again with a note that no ledger has its record', async () => {
     const { payments, from } = await two([role('web')]);
     await payments.declare(role('web', {}, from));
-    await payments.insist();
+    await payments.applyAcknowledged();
     await payments.declare(role('other'));
-    await payments.insist();
+    await payments.applyAcknowledged();
     await payments.declare(role('web', {}, from));
     const { out } = await payments.run(['plan'], 0);
     expect(out).toContain('no ledger has its record now, so check that no other stack owns it');
@@ -360,7 +360,7 @@ describe('A resource that was moved', () => {
     const { bench, payments, from } = stacks;
     await payments.declare(workspace('app', { description: 'old' }, from));
     expect((await shown(payments)).changes[0]).toContain('/autoApply: true > false');
-    await payments.insist();
+    await payments.applyAcknowledged();
     await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
       data: { type: 'workspaces', attributes: { description: 'by hand' } },
     });

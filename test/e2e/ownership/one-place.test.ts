@@ -36,7 +36,7 @@ it('two targets with the same mount are refused before anything is read, with bo
 
 it('two targets may share a mount if they own different names, and neither changes those of the other', async () => {
   const { bench, stack } = await twoTargets({ prod: ['a-*'], again: ['b-*'] });
-  await stack.begin(configFor('prod'), web, worker);
+  await stack.setUp(configFor('prod'), web, worker);
   await stack.run(['plan', '--exit-code'], 0);
   await stack.declare(configFor('prod'), web, worker, role('b-worker-2', {}, { target: 'again' }));
   await stack.run(['apply', '--yes'], 0);

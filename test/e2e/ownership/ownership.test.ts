@@ -38,7 +38,7 @@ describe('what a stack creates', () => {
   it('says in its ownership tag that it is protected, or to be released', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(
+    await stack.setUp(
       workspace('kept', {}, { protect: true }),
       workspace('lent', {}, { onRemove: 'release' }),
       workspace('both', {}, { protect: true, onRemove: 'release' }),
@@ -122,7 +122,7 @@ describe('an ownership tag', () => {
   it('that somebody removed by hand is restored, and the plan says so', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tags: { env: 'prod' } }));
+    await stack.setUp(workspace('app', { tags: { env: 'prod' } }));
     await bench.byHand.update(await bench.idOf('app'), {}, bindings({ env: 'prod' }));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('its ownership tag was removed: the tag is restored');
@@ -132,7 +132,7 @@ describe('an ownership tag', () => {
   it('that somebody removed from an undeclared workspace releases it: only its record is removed', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('stays'));
+    await stack.setUp(workspace('app', { tags: { env: 'prod' } }), workspace('stays'));
     const id = await bench.idOf('app');
     await bench.byHand.update(id, {}, bindings({ env: 'prod' }));
     await stack.declare(workspace('stays'));
@@ -161,7 +161,7 @@ describe('an ownership tag', () => {
       organization: { workspaces: [{ name: 'clone', 'tag-bindings': { 'trueup-stack': 'payments' } }] },
     });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const plan = await stack.plan();
     expect(plan.changes).toEqual([]);
     expect(plan.mentions).toMatchObject([{ address: 'Workspace/acme/clone' }]);
@@ -177,8 +177,8 @@ describe('two stacks in one organization', () => {
     const payments = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
     const billing = await bench.checkout({ name: 'billing', clusterAuth: { owns: ['billing-*'] } });
     const stays = [workspace('payments-stays'), role('payments-stays')];
-    await payments.begin(workspace('payments-app', { autoApply: true }), role('payments-api'), ...stays);
-    await billing.begin(workspace('billing-app', { tags: { env: 'prod' } }), role('billing-api'));
+    await payments.setUp(workspace('payments-app', { autoApply: true }), role('payments-api'), ...stays);
+    await billing.setUp(workspace('billing-app', { tags: { env: 'prod' } }), role('billing-api'));
     await payments.run(['plan', '--exit-code'], 0);
     await payments.declare(...stays);
     await payments.run(['apply', '--yes'], 0);
@@ -191,7 +191,7 @@ describe('two stacks in one organization', () => {
   it("cannot set the tags and consumers of each other's workspaces", async () => {
     const bench = await openBench();
     const billing = await bench.checkout({ name: 'billing' });
-    await billing.begin(workspace('billing-app'), workspace('reader'));
+    await billing.setUp(workspace('billing-app'), workspace('reader'));
     const payments = await bench.checkout();
     await payments.declare(
       tagBindings('billing-app', { tags: { env: 'prod' } }),
@@ -212,7 +212,7 @@ describe('a renamed workspace', () => {
   it('is renamed back after a rename in the service: a field change, never delete and create', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...documents);
+    await stack.setUp(...documents);
     const id = await bench.idOf('app');
     await bench.byHand.update(id, { name: 'app-by-hand' });
     const plan = await stack.plan();
@@ -232,7 +232,7 @@ describe('a renamed workspace', () => {
   it('gets its changed tags and consumers in the same run', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...documents);
+    await stack.setUp(...documents);
     const id = await bench.idOf('app');
     await bench.byHand.update(id, { name: 'app-by-hand' });
     await stack.declare(
@@ -251,7 +251,7 @@ describe('a renamed workspace', () => {
   it('is deleted under its present name when its document is gone, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('reader'));
+    await stack.setUp(workspace('app', { tags: { env: 'prod' } }), workspace('reader'));
     await bench.byHand.update(await bench.idOf('app'), { name: 'app-by-hand' });
     await stack.declare(workspace('reader'));
     await stack.run(['apply', '--yes'], 0);
@@ -263,7 +263,7 @@ describe('a renamed workspace', () => {
   it('keeps its id, its tags and its consumers when its manifest renames it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...documents);
+    await stack.setUp(...documents);
     const id = await bench.idOf('app');
     const { spec } = documents[0] as { spec: object };
     await stack.declare(workspace('api', spec, { renamedFrom: 'app' }), workspace('reader'));
@@ -281,7 +281,7 @@ describe('a workspace that is renamed in its manifest and by hand', () => {
   async function renamedByHand() {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('old', { description: 'one' }), workspace('other'));
+    await stack.setUp(workspace('old', { description: 'one' }), workspace('other'));
     const id = await bench.idOf('old');
     await bench.byHand.update(id, { name: 'hand' });
     return { bench, stack, id };
@@ -330,7 +330,7 @@ describe('a workspace that goes from one stack to another', () => {
     const bench = await openBench();
     const payments = await bench.checkout();
     const billing = await bench.checkout({ name: 'billing' });
-    await payments.begin(app(), other);
+    await payments.setUp(app(), other);
     const id = await bench.idOf('app');
     await billing.declare(app({ adopt: true }));
     const { out } = await billing.run(['apply', '--yes'], 9);
@@ -338,8 +338,8 @@ describe('a workspace that goes from one stack to another', () => {
     expect(out).toContain('metadata.onRemove: release');
     expect(bench.wire.writes()).toEqual([]);
 
-    await payments.begin(app({ onRemove: 'release' }), other);
-    await payments.begin(other);
+    await payments.setUp(app({ onRemove: 'release' }), other);
+    await payments.setUp(other);
     expect(await bench.tagsOf('app')).toEqual({});
     expect((await payments.ledger()).records).not.toHaveProperty('Workspace/acme/app');
 
@@ -355,20 +355,20 @@ describe('a workspace that goes from one stack to another', () => {
     const bench = await openBench();
     const payments = await bench.checkout();
     const billing = await bench.checkout({ name: 'billing' });
-    await payments.begin(app({ onRemove: 'release' }), other);
+    await payments.setUp(app({ onRemove: 'release' }), other);
     const id = await bench.idOf('app');
-    await payments.begin(other);
-    await billing.begin(app({ adopt: true }), workspace('invoices'));
+    await payments.setUp(other);
+    await billing.setUp(app({ adopt: true }), workspace('invoices'));
     await payments.declare(app(), other);
     expect((await payments.run(['apply', '--yes'], 9)).out).toContain('belongs to stack "billing"');
 
-    await billing.begin(workspace('invoices'));
+    await billing.setUp(workspace('invoices'));
     expect(await bench.tagsOf('app')).toEqual({});
     // Its creator mark does not decide who owns it now.
     expect((await payments.run(['apply', '--yes'], 9)).out).toContain(
       'exists without an ownership tag of any stack',
     );
-    await payments.begin(app({ adopt: true }), other);
+    await payments.setUp(app({ adopt: true }), other);
     expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments' });
     expect(await bench.idsOf('app')).toEqual([id]);
     expect((await payments.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'adopted' });
@@ -379,11 +379,11 @@ describe('a workspace that goes from one stack to another', () => {
   it('keeps its tags and consumers when it is released', async () => {
     const bench = await openBench();
     const payments = await bench.checkout();
-    await payments.begin(
+    await payments.setUp(
       workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['other'] }, { onRemove: 'release' }),
       other,
     );
-    await payments.begin(other);
+    await payments.setUp(other);
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod' });
     const path = `/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`;
     expect((await bench.byHand.get(path)).resources).toHaveLength(1);

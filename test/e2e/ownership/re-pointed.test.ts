@@ -20,8 +20,8 @@ const documents = [app, old, reader, consumers('app', { consumers: ['reader'] })
 async function withNewAddress(to: StackOptions): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench({ others: ['other'], mounts: ['cluster', 'second'] });
   const before = await bench.checkout();
-  await before.begin(...documents);
-  const stack = await before.become(to);
+  await before.setUp(...documents);
+  const stack = await before.reconfigure(to);
   await stack.declare(workspace('app', { autoApply: false }), reader, role('web'));
   bench.wire.reset();
   return { bench, stack };
@@ -63,14 +63,14 @@ describe('a target whose address was changed', () => {
 
   it('is usable again once its address is changed back', async () => {
     const { stack } = await withNewAddress(other);
-    const back = await stack.become({ workspaces: {} });
+    const back = await stack.reconfigure({ workspaces: {} });
     await back.declare(...documents);
     await back.run(['plan', '--exit-code'], 0);
   });
 
   it('only in its spelling is still the same target', async () => {
     const { bench, stack } = await withNewAddress({ workspaces: { url: '' } });
-    const same = await stack.become({
+    const same = await stack.reconfigure({
       workspaces: { url: `${bench.wire.url.replace('http', 'HTTP')}/` },
     });
     await same.declare(...documents);
@@ -81,9 +81,9 @@ describe('a target whose address was changed', () => {
 it('a target that a stack declares again is blocked if its former address was never recorded', async () => {
   const bench = await openBench({ mounts: ['cluster', 'theirs'] });
   const stack = await bench.checkout();
-  await stack.begin(workspace('app'), role('web'), role('old'));
+  await stack.setUp(workspace('app'), role('web'), role('old'));
   await toVersion1(stack);
-  const left = await stack.become({ spec: { targets: [targetsOf(bench).acme] } });
+  const left = await stack.reconfigure({ spec: { targets: [targetsOf(bench).acme] } });
   await left.declare(workspace('app'));
   await left.run(['apply', '--yes'], 0);
   await bench.byHandMount(
@@ -92,7 +92,7 @@ it('a target that a stack declares again is blocked if its former address was ne
     (await bench.byHandMount('GET', 'role/old')) as object,
     'theirs',
   );
-  const back = await stack.become({ clusterAuth: { mount: 'theirs' } });
+  const back = await stack.reconfigure({ clusterAuth: { mount: 'theirs' } });
   await back.declare(workspace('app'), role('web'));
   bench.wire.reset();
   const { out } = await back.run(['apply', '--yes'], 9);
@@ -146,9 +146,9 @@ describe('recover --moved', () => {
   it('keeps all records of the same organization under another URL', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(...documents);
+    await stack.setUp(...documents);
     const before = await stack.ledger();
-    const moved = await stack.become({
+    const moved = await stack.reconfigure({
       workspaces: { url: bench.wire.url.replace('127.0.0.1', 'localhost') },
     });
     await moved.run(['plan'], 9);
@@ -198,8 +198,8 @@ describe('recover --moved', () => {
 it('A target with a new name keeps no records, and the plan says how to keep them', async () => {
   const bench = await openBench({ mounts: ['cluster', 'second'] });
   const stack = await bench.checkout({ clusterAuth: { name: 'cluster' } });
-  await stack.begin(role('web'), role('other'));
-  const renamed = await stack.become({ clusterAuth: { name: 'prod' } });
+  await stack.setUp(role('web'), role('other'));
+  const renamed = await stack.reconfigure({ clusterAuth: { name: 'prod' } });
   const { mentions } = await renamed.plan();
   expect(mentions).toContainEqual(
     expect.objectContaining({
@@ -207,7 +207,7 @@ it('A target with a new name keeps no records, and the plan says how to keep the
       fix: 'target "prod" has the same address: to keep the records, call it "cluster" again',
     }),
   );
-  const gone = await stack.become({ clusterAuth: { name: 'prod', mount: 'second' } });
+  const gone = await stack.reconfigure({ clusterAuth: { name: 'prod', mount: 'second' } });
   expect((await gone.plan()).mentions).toContainEqual(
     expect.objectContaining({ fix: expect.stringContaining('add the target again to manage it') }),
   );

@@ -24,7 +24,7 @@ describe.each(declared)('protect and onRemove of a %s', (place, document) => {
   const begun = async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owns);
-    await stack.begin(document('a'), document('b'));
+    await stack.setUp(document('a'), document('b'));
     return { bench, stack };
   };
 
@@ -50,7 +50,7 @@ describe.each(declared)('protect and onRemove of a %s', (place, document) => {
 
   it('can be removed by a plan, too, and then a delete is planned', async () => {
     const { stack } = await begun();
-    await stack.begin(document('a', { protect: true, onRemove: 'release' }), document('b'));
+    await stack.setUp(document('a', { protect: true, onRemove: 'release' }), document('b'));
     await stack.declare(document('a'), document('b'));
     expect(await fieldsOf(stack)).toEqual([
       [`${place}/a`, 'update', 0, '/protect', true, false],
@@ -83,7 +83,7 @@ describe.each(declared)('protect and onRemove of a %s', (place, document) => {
     const bench = await openBench();
     const stack = await bench.checkout(owns);
     const names = [...'abcdefghijkl'];
-    await stack.begin(...names.map((name) => document(name)));
+    await stack.setUp(...names.map((name) => document(name)));
     await stack.declare(...names.map((name) => document(name, { protect: true })));
     const { guards, changes } = await stack.plan();
     expect(changes).toHaveLength(12);
@@ -105,7 +105,7 @@ describe('A role that is adopted as it is declared', () => {
   it('trips no guard because of its protect', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owns);
-    await stack.begin(role('a'));
+    await stack.setUp(role('a'));
     await stack.loseLedger();
     await stack.declare(role('a', {}, { protect: true }));
     const { changes, guards } = await stack.plan();

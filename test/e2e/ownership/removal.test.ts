@@ -11,7 +11,7 @@ describe('a workspace that is no longer declared', () => {
   it('is deleted, by safe delete only, when this stack created it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('old'));
+    await stack.setUp(workspace('app'), workspace('old'));
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('no longer declared; this stack created it');
@@ -25,7 +25,7 @@ describe('a workspace that is no longer declared', () => {
       organization: { workspaces: [{ name: 'old', 'tag-bindings': { team: 'payments' } }] },
     });
     const stack = await bench.checkout();
-    await stack.begin(workspace('old', { autoApply: true }, { adopt: true }), anchor);
+    await stack.setUp(workspace('old', { autoApply: true }, { adopt: true }), anchor);
     await stack.declare(anchor);
     const plan = await stack.plan();
     expect(plan.summary).toMatchObject({ release: 1, delete: 0 });
@@ -40,7 +40,7 @@ describe('a workspace that is no longer declared', () => {
     const stack = await bench.checkout();
     const given = { remoteStateConsumers: ['reader', 'gone'], tags: { team: 'payments', cost: '7' } };
     const others = [workspace('reader'), workspace('gone')];
-    await stack.begin(workspace('old', given, { adopt: true }), ...others);
+    await stack.setUp(workspace('old', given, { adopt: true }), ...others);
     const id = await bench.idOf('old');
     const gone = { data: [{ type: 'workspaces', id: await bench.idOf('gone') }] };
     await bench.byHand.delete(`/workspaces/${id}/relationships/remote-state-consumers`, gone);
@@ -63,7 +63,7 @@ describe('a workspace that is no longer declared', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const leaving = workspace('old', { tags: { env: 'dev' } }, { onRemove: 'release' });
-    await stack.begin(leaving, anchor);
+    await stack.setUp(leaving, anchor);
     await stack.declare(workspace('anchor', { description: 'changed' }));
     await stack.run(['plan', '--out', 'approved.json'], 0);
     const path = new RegExp(`/workspaces/${await bench.idOf('old')}$`);
@@ -77,7 +77,7 @@ describe('a workspace that is no longer declared', () => {
   it('is kept when it was protected, and other changes are applied', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('vault', {}, { protect: true }));
+    await stack.setUp(workspace('vault', {}, { protect: true }));
     await stack.declare(workspace('new'));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('no longer declared, and protected: it is kept');
@@ -89,7 +89,7 @@ describe('a workspace that is no longer declared', () => {
   it('is released when its manifest had "onRemove: release", although this stack created it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('lent', {}, { onRemove: 'release' }), anchor);
+    await stack.setUp(workspace('lent', {}, { onRemove: 'release' }), anchor);
     await stack.declare(anchor);
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.tagsOf('lent')).toEqual({});
@@ -99,7 +99,7 @@ describe('a workspace that is no longer declared', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const both = [workspace('reader'), role('web')];
-    await stack.begin(
+    await stack.setUp(
       workspace('app', { autoApply: true, remoteStateConsumers: ['reader'], tags: { env: 'prod' } }),
       workspace('old'),
       role('old'),
@@ -114,14 +114,14 @@ describe('a workspace that is no longer declared', () => {
     expect(out).toContain('1 to adopt, 1 to delete, 2 unchanged');
     expect(out).toContain('! blocks  no-record');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
   });
 
   it('is kept while somebody else has locked it, and the plan shows the reason', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('old'), anchor);
+    await stack.setUp(workspace('old'), anchor);
     await bench.byHand.post(`/workspaces/${await bench.idOf('old')}/actions/lock`, {
       reason: 'under repair',
     });
@@ -145,7 +145,7 @@ describe('a workspace that is no longer declared', () => {
       },
     });
     const stack = await bench.checkout();
-    await stack.begin(workspace('busy'), anchor);
+    await stack.setUp(workspace('busy'), anchor);
     await stack.declare(anchor);
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain('it manages 3 resources');
@@ -154,7 +154,7 @@ describe('a workspace that is no longer declared', () => {
     expect((await stack.run(['apply', '--yes'], 0)).out).toContain('it manages 3 resources');
     expect(bench.wire.writes()).toEqual([]);
     await stack.declare(removalRequest('Workspace', 'busy', 'force'), anchor);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
     expect(await bench.idsOf('busy')).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('a deletion by which others lose access to a state', () => {
   it('shows in the plan which remaining workspaces lose it, also those that somebody else added', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
     await bench.byHand.post(`/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`, {
       data: [{ type: 'workspaces', id: await bench.idOf('stranger') }],
     });
@@ -185,7 +185,7 @@ describe('a deletion by which others lose access to a state', () => {
   it('shows them without a ledger and for a removal request, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps'] }), ...readers);
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['keeps'] }), ...readers);
     await stack.loseLedger();
     await stack.declare(removalRequest('Workspace', 'app', 'safe'), ...readers);
     expect((await stack.plan()).changes).toMatchObject([
@@ -197,7 +197,7 @@ describe('a deletion by which others lose access to a state', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { globalRemoteState: true }), ...readers);
-    await stack.insist();
+    await stack.applyAcknowledged();
     bench.wire.reset();
     await stack.declare(...readers);
     const [deletion] = (await stack.plan()).changes;
@@ -210,7 +210,7 @@ describe('a deletion by which others lose access to a state', () => {
   it('of a list of consumers names in the plan who loses access', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
     await stack.declare(workspace('app'), ...readers);
     const plan = await stack.plan();
     expect(plan.changes).toMatchObject([
@@ -220,21 +220,21 @@ describe('a deletion by which others lose access to a state', () => {
         risks: [{ effect: 'narrows', says: '"goes", "keeps" lose access to the state' }],
       },
     ]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
   });
 
   it('of a list of consumers revokes access also if the workspace is renamed in the same plan', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.setUp(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
     await stack.declare(workspace('shop', {}, { renamedFrom: 'app' }), ...readers);
     const plan = await stack.plan();
     expect(plan.changes).toMatchObject([
       { address: 'Workspace/acme/shop', action: 'update' },
       { address: 'RemoteStateConsumers/acme/shop', action: 'delete' },
     ]);
-    await stack.insist();
+    await stack.applyAcknowledged();
 
     const readersOfShop = `/workspaces/${await bench.idOf('shop')}/relationships/remote-state-consumers`;
     expect((await bench.byHand.get(readersOfShop)).resources).toEqual([]);
@@ -246,7 +246,7 @@ describe('a removal request', () => {
   it('deletes an adopted workspace safely, and the next plan says that the request can be deleted', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', {}, { adopt: true }), anchor);
+    await stack.setUp(workspace('app', {}, { adopt: true }), anchor);
     await stack.declare(removalRequest('Workspace', 'app', 'safe'), anchor);
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
@@ -257,7 +257,7 @@ describe('a removal request', () => {
   it("removes nothing that is not this stack's, and nothing that is protected", async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
     const stack = await bench.checkout();
-    await stack.begin(workspace('vault', {}, { protect: true }));
+    await stack.setUp(workspace('vault', {}, { protect: true }));
     await stack.declare(
       removalRequest('Workspace', 'stranger', 'force'),
       removalRequest('Workspace', 'vault', 'force'),

@@ -20,8 +20,8 @@ const renamed = { name: 'payments', renamedFrom: 'billing' };
 async function rename(more: readonly object[] = [], options: StackOptions = {}) {
   const bench = await openBench();
   const before = await bench.checkout({ ...options, name: 'billing' });
-  await before.begin(...documents, ...more);
-  return { bench, before, after: await before.become(renamed) };
+  await before.setUp(...documents, ...more);
+  return { bench, before, after: await before.reconfigure(renamed) };
 }
 
 const guardsOf = async (stack: Checkout) =>
@@ -58,7 +58,7 @@ describe('a stack that was renamed', () => {
     ]);
     expect((await after.run(['apply', '--yes'], 5)).err).toContain('1 guard blocks this plan: takeover');
     expect(bench.wire.writes()).toEqual([]);
-    await after.insist();
+    await after.applyAcknowledged();
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
     expect(await bench.tagsOf('kept')).toEqual({ 'trueup-stack': 'payments:protect' });
     const { records } = await after.ledger();
@@ -77,18 +77,18 @@ describe('a stack that was renamed', () => {
     const { bench, after } = await rename();
     await after.declare(workspace('app'), documents[1] ?? {});
     expect(await guardsOf(after)).toContain('takeover ClusterAuthRole/prod/web and deleted');
-    await after.insist();
+    await after.applyAcknowledged();
     expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments' });
     expect(bench.written()).toContain('DELETE /v1/auth/cluster/role/web');
   });
 
   it('keeps its history, and nothing is planned or applied under the former name any more', async () => {
     const { bench, before, after } = await rename();
-    await after.insist();
+    await after.applyAcknowledged();
     const history = JSON.parse((await after.run(['history', '--format', 'json'], 0)).out);
     expect(history.entries.map(({ stack }: { stack: string }) => stack)).toEqual(['payments', 'billing']);
     bench.wire.reset();
-    const old = await before.become({});
+    const old = await before.reconfigure({});
     for (const args of [['plan'], ['apply', '--yes']]) {
       const { err } = await old.run(args, 9);
       expect(err).toContain('stack "billing" was renamed to "payments", which has taken over its ledger');
@@ -96,16 +96,16 @@ describe('a stack that was renamed', () => {
         'To rename it back, write "renamedFrom: payments" into the "metadata" of this stack',
       );
     }
-    const third = await before.become({ name: 'third', renamedFrom: 'billing' });
+    const third = await before.reconfigure({ name: 'third', renamedFrom: 'billing' });
     expect((await third.run(['plan'], 9)).err).toContain('stack "billing" was renamed to "payments"');
     expect(bench.wire.seen).toEqual([]);
-    const again = await before.become(renamed);
+    const again = await before.reconfigure(renamed);
     await again.run(['plan', '--exit-code'], 0);
   });
 
   it('gets "renamedFrom" proposed if ownership tags have another name, and can be renamed back', async () => {
     const { bench, before, after } = await rename();
-    const plain = await after.become({ renamedFrom: undefined });
+    const plain = await after.reconfigure({ renamedFrom: undefined });
     const { problems } = await plain.plan(9);
     expect(problems).toContainEqual(
       expect.objectContaining({
@@ -113,24 +113,24 @@ describe('a stack that was renamed', () => {
         fix: expect.stringContaining('write "renamedFrom: billing" into the "metadata" of the stack'),
       }),
     );
-    await (await after.become({})).insist();
-    const back = await before.become({ name: 'billing', renamedFrom: 'payments' });
-    await back.insist();
+    await (await after.reconfigure({})).applyAcknowledged();
+    const back = await before.reconfigure({ name: 'billing', renamedFrom: 'payments' });
+    await back.applyAcknowledged();
     expect(await bench.tagsOf('app')).toMatchObject({ 'trueup-stack': 'billing' });
   });
 
   it('is named by an apply under its former name, without waiting for the lock of that name', async () => {
     const { bench, before, after } = await rename();
-    await after.insist();
+    await after.applyAcknowledged();
     const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
     const lock = { id: 'lock-of-ann', since: '2026-11-20T11:42:00.000Z', run };
     await storeOf(after, 'billing').lock(lock);
     bench.wire.reset();
-    const old = await before.become({});
+    const old = await before.reconfigure({});
     const { err } = await old.run(['apply', '--yes', '--lock-timeout', '10m'], 9);
     expect(err).toContain('stack "billing" was renamed to "payments"');
     // That lock blocks nothing, and is not removed.
-    const again = await before.become(renamed);
+    const again = await before.reconfigure(renamed);
     await again.run(['apply', '--yes'], 0);
     expect(await storeOf(after, 'billing').readLock()).toMatchObject({ id: lock.id });
     expect(bench.wire.writes()).toEqual([]);
@@ -138,10 +138,10 @@ describe('a stack that was renamed', () => {
 
   it('may get its former name back', async () => {
     const { before, after } = await rename();
-    await after.insist();
-    const back = await before.become({ name: 'billing', renamedFrom: 'payments' });
-    await back.insist();
-    const alone = await before.become({});
+    await after.applyAcknowledged();
+    const back = await before.reconfigure({ name: 'billing', renamedFrom: 'payments' });
+    await back.applyAcknowledged();
+    const alone = await before.reconfigure({});
     await alone.run(['plan', '--exit-code'], 0);
     expect(Object.keys((await back.ledger()).records)).toContain('ClusterAuthRole/prod/web');
   });
@@ -155,14 +155,14 @@ describe('a stack that was renamed', () => {
     expect(await storeOf(after, 'payments').readLock()).toBeUndefined();
     const { out } = await after.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect(out).toContain('Unlocked stack "billing"');
-    await after.insist();
+    await after.applyAcknowledged();
     expect(await storeOf(after, 'billing').readLock()).toBeUndefined();
   });
 
   it('deletes nothing of its former name if the ledger of that name is not found, and says so', async () => {
     const bench = await openBench();
     const before = await bench.checkout({ name: 'billing' });
-    await before.begin(...documents, workspace('old'));
+    await before.setUp(...documents, workspace('old'));
     const after = await bench.checkout(renamed);
     await after.declare(...documents);
     const plan = await after.plan();
@@ -175,7 +175,7 @@ describe('a stack that was renamed', () => {
         message: 'not declared; it belongs to stack "billing", whose ledger was not found: it is kept',
       }),
     ]);
-    await after.insist();
+    await after.applyAcknowledged();
     expect(await bench.idsOf('old')).toHaveLength(1);
     expect(await readdir(join(after.directory, '.trueup'))).not.toContain('billing.ledger.json');
     // Records that could be proved were taken over anyway.
@@ -185,24 +185,24 @@ describe('a stack that was renamed', () => {
 
   it('keeps the records of a target whose address changed, which is one finding', async () => {
     const { bench, before, after } = await rename();
-    const moved = await after.become({ ...renamed, clusterAuth: { mount: 'other' } });
+    const moved = await after.reconfigure({ ...renamed, clusterAuth: { mount: 'other' } });
     const { out } = await moved.run(['apply', '--yes'], 9);
     expect(out).toContain('target-moved');
     const { err } = await moved.run(['recover', '--moved', 'prod', '--yes'], 1);
     expect(err).toContain('that of stack "billing": carry it over under that name');
     expect(bench.wire.writes()).toEqual([]);
-    const back = await before.become(renamed);
+    const back = await before.reconfigure(renamed);
     expect(await guardsOf(back)).toContain('takeover ClusterAuthRole/prod/web');
-    await back.insist();
+    await back.applyAcknowledged();
   });
 
   it('does not take over a target if it applied another address under the same name itself', async () => {
     const bench = await openBench({ mounts: ['cluster', 'other'] });
     const own = await bench.checkout({ name: 'payments', clusterAuth: { mount: 'other' } });
-    await own.begin(role('api'));
-    const before = await own.become({ name: 'billing', clusterAuth: { mount: 'cluster' } });
-    await before.begin(role('web'));
-    const after = await own.become(renamed);
+    await own.setUp(role('api'));
+    const before = await own.reconfigure({ name: 'billing', clusterAuth: { mount: 'cluster' } });
+    await before.setUp(role('web'));
+    const after = await own.reconfigure(renamed);
     const plan = await after.plan(9);
     expect(plan.problems).toMatchObject([
       { code: 'target-moved', allowed: expect.stringContaining('auth/cluster') },
@@ -225,15 +225,15 @@ describe('a stack that was renamed', () => {
       expect(ran.err).toContain('whose ledger is not imported yet: plan and apply the whole stack before');
     }
     expect(bench.wire.writes()).toEqual([]);
-    await after.insist();
+    await after.applyAcknowledged();
     expect((await trueup(['plan', '-'], { cwd: after.directory, env: secrets, stdin })).code).toBe(0);
   });
 
   it('needs an acknowledgement for every record, even if nothing is changed', async () => {
     const bench = await openBench();
     const before = await bench.checkout({ name: 'billing' });
-    await before.begin(role('web', {}, { protect: true }), workspace('app'));
-    const after = await before.become(renamed);
+    await before.setUp(role('web', {}, { protect: true }), workspace('app'));
+    const after = await before.reconfigure(renamed);
     await after.declare(workspace('app', {}, {}));
     const app = 'takeover Workspace/acme/app';
     expect(await guardsOf(after)).toEqual(['takeover ClusterAuthRole/prod/web', app]);
@@ -253,9 +253,9 @@ describe('a stack that was renamed', () => {
   it('does not close its former ledger if it lost the lock of it, and later applies there count', async () => {
     const { bench, before, after } = await rename([role('r')]);
     const { digest } = await after.plan();
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       if (method === 'LIST') {
-        bench.wire.guardBy(undefined);
+        bench.wire.setHandler(undefined);
         const lock = await storeOf(after, 'billing').readLock();
         await after.run(['unlock', '--id', lock?.id ?? ''], 0);
       }
@@ -264,14 +264,14 @@ describe('a stack that was renamed', () => {
     await after.run(['apply', '--approve', digest, '--ack', 'takeover'], 1);
     expect(bench.wire.writes()).toEqual([]);
     expect(await storeOf(after, 'payments').read()).toMatchObject({ known: false });
-    const billing = await before.become({});
+    const billing = await before.reconfigure({});
     await billing.declare(...documents, role('r', {}, { onRemove: 'release' }));
     await billing.run(['apply', '--yes'], 0);
     await billing.declare(...documents);
     await billing.run(['apply', '--yes'], 0);
-    const again = await before.become(renamed);
+    const again = await before.reconfigure(renamed);
     bench.wire.reset();
-    await again.insist();
+    await again.applyAcknowledged();
     expect(bench.written().filter((line) => line.includes('role'))).toEqual([]);
   });
 
@@ -328,14 +328,14 @@ describe('a stack that was renamed', () => {
 
   it('no longer needs "renamedFrom" once all ownership tags have its name', async () => {
     const { before, after } = await rename();
-    await after.insist();
-    const now = await before.become({ name: 'payments' });
+    await after.applyAcknowledged();
+    const now = await before.reconfigure({ name: 'payments' });
     await now.run(['plan', '--exit-code'], 0);
   });
 
   it('is another stack without "renamedFrom": every ownership tag is a conflict', async () => {
     const { bench, before } = await rename();
-    const after = await before.become({ name: 'payments' });
+    const after = await before.reconfigure({ name: 'payments' });
     expect((await after.run(['apply', '--yes'], 9)).out).toContain('belongs to stack "billing"');
     expect(bench.wire.writes()).toEqual([]);
   });

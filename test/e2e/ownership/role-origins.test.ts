@@ -25,7 +25,7 @@ async function adopted(metadata: object = {}, clusterAuth: object = {}) {
   const bench = await openBench();
   await byAnother(bench, 'shared');
   const stack = await bench.checkout({ clusterAuth });
-  await stack.begin(anchor, role('shared', {}, metadata));
+  await stack.setUp(anchor, role('shared', {}, metadata));
   return { bench, stack };
 }
 
@@ -33,7 +33,7 @@ describe('an equal role that somebody creates just before we do', () => {
   it('is adopted: dropped later, it is released and stays', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(role('anchor'));
+    await stack.setUp(role('anchor'));
     await stack.declare(role('anchor'), role('web'));
     const first = () =>
       bench.byHandMount('POST', 'role/web', {
@@ -60,7 +60,7 @@ describe('a role that was created by an apply that could not write its ledger', 
   async function unrecorded() {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor);
+    await stack.setUp(anchor);
     await stack.declare(anchor, role('web'));
     const store = storeOf(stack);
     const first = async () => store.write(await store.read());
@@ -137,8 +137,8 @@ describe('a role that was found exactly as declared', () => {
   it('stays with the stack that created it when the stack that adopted it drops it', async () => {
     const bench = await openBench();
     const [maker, user] = [await bench.checkout({ name: 'maker' }), await bench.checkout({ name: 'user' })];
-    await maker.begin(anchor, shared);
-    await user.begin(role('own'), shared);
+    await maker.setUp(anchor, shared);
+    await user.setUp(role('own'), shared);
     await user.declare(role('own'));
     await user.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toEqual([]);
@@ -160,7 +160,7 @@ describe('a role that was found exactly as declared', () => {
     await stack.declare(anchor);
     expect((await stack.run(['apply', '--yes'], 5)).err).toContain('no-record');
     expect(bench.wire.writes()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
   });
 });
@@ -169,12 +169,12 @@ describe('a role whose creation was interrupted', () => {
   async function interrupted() {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(anchor);
+    await stack.setUp(anchor);
     await stack.declare(anchor, shared);
     let applying = startTrueup(['--version'], { cwd: stack.directory });
     const env = { ...secrets, TRUEUP_RUN_ID: '771' };
     // The service carries it out, but the apply is killed before the answer.
-    bench.wire.guardBy(async ({ method, path }, pass) => {
+    bench.wire.setHandler(async ({ method, path }, pass) => {
       const answer = await pass();
       if (method !== 'POST' || !path.endsWith('role/shared')) return answer;
       applying.kill('SIGKILL');
@@ -183,7 +183,7 @@ describe('a role whose creation was interrupted', () => {
     });
     applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env });
     await applying.ended;
-    bench.wire.guardBy(undefined);
+    bench.wire.setHandler(undefined);
     bench.wire.reset();
     expect(await originOf(stack)).toBeUndefined();
     return {

@@ -59,7 +59,7 @@ describe('roles', () => {
   it('that are no longer declared are deleted when they are as we last wrote them', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
-    await stack.begin(role('payments-api'), role('payments-old', { tokenMaxTtl: '2h' }));
+    await stack.setUp(role('payments-api'), role('payments-old', { tokenMaxTtl: '2h' }));
     await stack.declare(role('payments-api'));
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
@@ -68,7 +68,7 @@ describe('roles', () => {
   it('that somebody changed since our last write are kept, unless a removal request deletes them', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
-    await stack.begin(role('payments-old'), anchor);
+    await stack.setUp(role('payments-old'), anchor);
     await bench.byHandMount('POST', 'role/payments-old', { token_policies: ['by-hand'] });
     await stack.declare(anchor);
     const { out } = await stack.run(['apply', '--yes'], 0);
@@ -88,7 +88,7 @@ describe('roles', () => {
       await bench.byHandMount('POST', 'role/billing-theirs', theirs);
       const owns = [pattern];
       const polite = await bench.checkout({ clusterAuth: { owns } });
-      await polite.begin(role('payments-api'));
+      await polite.setUp(role('payments-api'));
       expect((await polite.run(['apply', '--yes'], 0)).out).toContain(
         'never written by this stack: it is kept',
       );
@@ -97,7 +97,7 @@ describe('roles', () => {
       await strict.declare(role('payments-api'));
       const { out } = await strict.run(['apply', '--yes'], 5);
       expect(out).toContain('! blocks  no-record');
-      await strict.insist();
+      await strict.applyAcknowledged();
       expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-theirs']);
     },
   );
@@ -107,10 +107,10 @@ describe('the config of a mount', () => {
   it('is released when its document is gone: it stays, and its record is removed', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(clusterAuthConfig(), role('web'));
+    await stack.setUp(clusterAuthConfig(), role('web'));
     await stack.declare(role('web'));
     expect((await stack.plan()).summary).toMatchObject({ release: 1 });
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(bench.wire.writes()).toEqual([]);
     expect(await bench.byHandMount('GET', 'config')).toMatchObject({
       cluster_host: 'https://cluster.internal:6443',
@@ -122,7 +122,7 @@ describe('the config of a mount', () => {
   it('is not written when that would wipe a stored reviewer JWT', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
+    await stack.setUp(clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
     const moved = { clusterHost: 'https://other.internal:6443' };
     await stack.declare(clusterAuthConfig(moved));
     const { out } = await stack.run(['apply', '--yes'], 7);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Ran, trueup } from '../../support/captured-host.ts';
+import { type CommandResult, trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, removalRequest, workspace } from '../../support/cli/documents.ts';
 
@@ -15,7 +15,7 @@ const longer = role('web', { tokenTtl: '2h' });
 async function applied(options?: StackOptions): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench();
   const stack = await bench.checkout(options);
-  await stack.begin(
+  await stack.setUp(
     clusterAuthConfig(),
     ...roles,
     workspace('net', { tags: { env: 'prod' }, remoteStateConsumers: ['app'] }),
@@ -29,7 +29,7 @@ async function pipe(
   stack: Checkout,
   args: readonly string[],
   { of, code }: { readonly of: readonly object[]; readonly code: number },
-): Promise<Ran> {
+): Promise<CommandResult> {
   const stdin = of.map((document) => JSON.stringify(document)).join('\n---\n');
   const ran = await trueup(args, { cwd: stack.directory, env: secrets, stdin });
   expect(ran, ran.out + ran.err).toMatchObject({ code });

@@ -104,7 +104,7 @@ describe('The id of a stack', () => {
   it('is added when the tags of a workspace are written anyway, and never by itself', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     const { stackId } = await stored(stack);
     for (const name of ['app', 'web']) await setClaim(bench, name, 'payments');
     await stack.run(['plan', '--exit-code'], 0);
@@ -121,7 +121,7 @@ describe('The id of a stack', () => {
     async (dialect) => {
       const bench = await openBench({ dialects: [dialect] });
       const stack = await bench.checkout({ workspaces: { dialect } });
-      await stack.begin(workspace('app'), workspace('web'));
+      await stack.setUp(workspace('app'), workspace('web'));
       const { stackId } = await stored(stack);
       await setClaim(bench, 'app', 'payments');
       const tags = { env: 'prod' };
@@ -155,7 +155,7 @@ describe('Two repositories with a stack of the same name', () => {
   const twoRepositories = async () => {
     const bench = await openBench();
     const [one, two] = [await bench.checkout(), await bench.checkout()];
-    await one.begin(workspace('app', { description: 'of one' }));
+    await one.setUp(workspace('app', { description: 'of one' }));
     await two.declare(workspace('app', { description: 'of two' }), workspace('own'));
     return { bench, one, two };
   };
@@ -181,7 +181,7 @@ describe('Two repositories with a stack of the same name', () => {
     const bench = await openBench();
     const [one, two] = [await bench.checkout(), await bench.checkout()];
     const all = Array.from({ length: 6 }, (_, at) => workspace(`app-${at}`));
-    await one.begin(...all);
+    await one.setUp(...all);
     await two.declare(...all);
     const { stackId } = await stored(one);
     const { problems } = await two.plan(9);
@@ -207,7 +207,7 @@ describe('Two repositories with a stack of the same name', () => {
       'Workspace/acme/app',
     );
     expect((await two.run(['apply', '--yes'], 5)).out).toMatch(/blocks +unrecorded/);
-    await two.insist();
+    await two.applyAcknowledged();
     const { stackId } = await stored(two);
     expect(await claimOf(bench, 'app')).toBe(`payments:id=${stackId}`);
     await two.run(['plan', '--exit-code'], 0);
@@ -220,11 +220,11 @@ describe('Two repositories with a stack of the same name', () => {
     await two.run(['apply', '--yes'], 0);
     await two.declare(workspace('own'), workspace('app', { description: 'of two' }));
     await two.run(['recover', '--adopt-repository', '--yes'], 0);
-    await two.insist();
+    await two.applyAcknowledged();
     await one.run(['apply', '--yes'], 9);
     await one.run(['recover', '--adopt-repository', '--yes'], 0);
     await one.declare(workspace('own'), workspace('app', { description: 'of one' }));
-    await one.insist();
+    await one.applyAcknowledged();
     await two.run(['apply', '--yes'], 9);
     expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('of one');
   });
@@ -234,11 +234,11 @@ describe('Two repositories with a stack of the same name', () => {
     const [one, two] = [await bench.checkout(), await bench.checkout()];
     await two.declare(workspace('app', { description: 'of two' }));
     await two.run(['recover', '--yes'], 0);
-    await one.begin(workspace('app', { description: 'of one' }));
+    await one.setUp(workspace('app', { description: 'of one' }));
     await two.run(['apply', '--yes'], 9);
     await two.run(['recover', '--adopt-repository', '--yes'], 0);
     expect((await stored(two)).stackId).not.toBe((await stored(one)).stackId);
-    await two.insist();
+    await two.applyAcknowledged();
     await one.run(['apply', '--yes'], 9);
   });
 
@@ -258,7 +258,7 @@ describe('A lost ledger', () => {
   const lost = async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('web'));
+    await stack.setUp(workspace('app'), workspace('web'));
     const { stackId } = await stored(stack);
     await rm(stack.ledgerFile);
     return { bench, stack, stackId };
@@ -289,7 +289,7 @@ describe('The guard unrecorded', () => {
   const unrecorded = async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'), workspace('web', { description: 'x' }));
+    await stack.setUp(workspace('app'), workspace('web', { description: 'x' }));
     await stack.loseLedger();
     bench.wire.reset();
     return { bench, stack };
@@ -302,7 +302,7 @@ describe('The guard unrecorded', () => {
     expect(guards).toMatchObject([{ id: 'unrecorded', effect: 'blocks', counted: 1 }]);
     await stack.run(['apply', '--yes'], 5);
     expect(bench.written()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(workspace('app'), workspace('web', { description: 'z' }));
     await stack.run(['apply', '--yes'], 0);
   });
@@ -330,7 +330,7 @@ describe('The repository in the ledger', () => {
     const stack = await bench.checkout();
     git(stack, 'init', '-q');
     git(stack, 'remote', 'add', 'origin', 'https://ci:secret-login@git.test/Acme/infra.git');
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     return { bench, stack };
   };
 

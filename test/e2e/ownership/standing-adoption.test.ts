@@ -29,7 +29,7 @@ describe('A standing "adopt: true"', () => {
       /the ledger has "ws-\w+" under this name, but the live resource is "ws-\w+"/,
     );
     expect(bench.written()).toEqual([]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await bench.tagsOf('app')).toHaveProperty('trueup-stack');
     await stack.run(['plan', '--exit-code'], 0);
   });

@@ -148,7 +148,7 @@ describe('An acknowledgement in ci apply', () => {
       merge();
     }
     scene.github.state.label(one.pull, label, 'alice');
-    const { err } = await scene.refused('guards that are not acknowledged: policy/x', 5);
+    const { err } = await scene.expectRefused('guards that are not acknowledged: policy/x', 5);
     expect(err).toContain(
       'no plan for which policy/x was acknowledged showed what it says now of "Workspace/acme/second"',
     );
@@ -177,12 +177,12 @@ describe('An acknowledgement in ci apply', () => {
       [rules]: policiesText(confirm('resource.name != "app"', { message: '"turn off autoApply"' })),
     });
     scene.bench.wire.reset();
-    await scene.refused(shown, 5);
+    await scene.expectRefused(shown, 5);
     const more = confirm('false', { message: '"never do this"' });
     scene.push({ [rules]: policiesText(noAutoApply, { ...more, metadata: { name: 'y' } }) });
-    await scene.refused('guards that are not acknowledged: policy/y', 5);
+    await scene.expectRefused('guards that are not acknowledged: policy/y', 5);
     scene.push({ [rules]: policiesText(more) });
-    await scene.refused('policy/x', 5);
+    await scene.expectRefused('policy/x', 5);
   });
 
   describe('by a signature', () => {

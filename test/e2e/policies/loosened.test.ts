@@ -179,7 +179,7 @@ describe('trueup ci apply', () => {
     scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
     merge();
     scene.bench.wire.reset();
-    await scene.refused('a policy denies the plan', 5);
+    await scene.expectRefused('a policy denies the plan', 5);
   });
 
   it('does not apply an older commit with policies that were loosened later', async () => {
@@ -221,7 +221,7 @@ describe('trueup ci apply', () => {
     merge();
     scene.push({ 'pay/policies/rules.yaml': ruled('true') });
     scene.bench.wire.reset();
-    await scene.refused('no acknowledged plan showed that the rule of the policy "no-auto-apply"', 5);
+    await scene.expectRefused('no acknowledged plan showed that the rule of the policy "no-auto-apply"', 5);
     scene.push({ 'pay/policies/rules.yaml': ruled('resource.spec.autoApply == false') });
     await scene.ciApply(0);
     expect(await scene.bench.idsOf('app')).toHaveLength(1);

@@ -257,7 +257,7 @@ describe('A plan with policies', () => {
   it('is reported as unknown by a replay if a slow rule kept others from being evaluated', async () => {
     const { stack } = await begin([]);
     await stack.write('policies/rules.yaml', policiesText(policy('fine', { rule: 'true' })));
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const rule = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
     await stack.write(

@@ -84,10 +84,10 @@ describe('trueup policy replay', () => {
   const prepare = async (): Promise<Checkout> => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { autoApply: true }));
+    await stack.setUp(workspace('app', { autoApply: true }));
     await stack.declare(workspace('app', { autoApply: true }), workspace('other'));
     await stack.run(['apply', '--yes'], 0);
-    const strict = await stack.become({ spec: withPolicies });
+    const strict = await stack.reconfigure({ spec: withPolicies });
     await strict.write('policies/rules.yaml', policiesText(forbidden));
     return strict;
   };

@@ -4,7 +4,7 @@ import { trueup } from '../../support/captured-host.ts';
 import { secrets } from '../../support/cli/bench.ts';
 import { consumers, tagBindings, workspace } from '../../support/cli/documents.ts';
 import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
-import { openProjects, project, withoutHomes } from '../../support/cli/projects-scene.ts';
+import { openProjects, project, withoutProjectRelationships } from '../../support/cli/projects-scene.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
 
 const match = { kinds: ['Workspace'], tags: { env: 'prod' } };
@@ -172,7 +172,7 @@ describe('A policy by tags, if only the project of a workspace gets the tag', ()
     const { stack, bench } = await begin();
     await stack.declare(home('dev'), workspace('app', { autoApply: true }));
     await stack.run(['apply', '--yes'], 0);
-    const fault = { rewrite: withoutHomes };
+    const fault = { rewrite: withoutProjectRelationships };
     bench.wire.add({ method: 'GET', path: /\/workspaces/, times: 999, fault });
     await stack.declare(home('prod'), workspace('app', { autoApply: true }));
     expect((await stack.plan(1)).guards.map(({ id }) => id)).toContain(found);

@@ -50,11 +50,11 @@ describe('The command that acknowledges a policy', () => {
 
   const prepareRepeat = async (stack: Checkout) => {
     await stack.declare(workspace('base'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(workspace('base'), workspace('app'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(workspace('base'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(workspace('base'), workspace('app'));
   };
 

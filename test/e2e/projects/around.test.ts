@@ -105,7 +105,7 @@ describe('Projects', () => {
 
   it('are recovered after the ledger was lost, and then only released', async () => {
     const { stack } = await openProjects();
-    await stack.begin(project('payments', { tags: { team: 'payments' } }));
+    await stack.setUp(project('payments', { tags: { team: 'payments' } }));
     await stack.loseLedger();
     await stack.run(['recover', '--yes'], 0);
     expect((await stack.plan()).changes).toEqual([]);
@@ -115,7 +115,7 @@ describe('Projects', () => {
 
   it('with "protect" are kept when their document is removed', async () => {
     const { stack, tagsOfProject } = await openProjects();
-    await stack.begin(project('payments', {}, { protect: true }));
+    await stack.setUp(project('payments', {}, { protect: true }));
     expect(await tagsOfProject('payments')).toEqual({ 'trueup-project': 'payments:protect' });
     await stack.declare(workspace('other'));
     expect(actionsOf(await stack.plan())).toEqual(['create Workspace/acme/other']);
@@ -133,7 +133,7 @@ describe.each(bothDialects)('In the dialect %s, the creation of a project', (dia
   });
 
   it('that was interrupted before it was recorded continues with the same approval', async () => {
-    const { bench, stack, homeOf } = await openProjects(dialect);
+    const { bench, stack, projectNameOf } = await openProjects(dialect);
     await stack.declare(project('payments'), workspace('app', { project: 'payments' }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
     const { digest } = await stack.plan();
@@ -148,7 +148,7 @@ describe.each(bothDialects)('In the dialect %s, the creation of a project', (dia
     expect(Object.keys((await stack.ledger()).records)).toEqual([]);
     bench.wire.reset();
     await stack.run(['apply', 'plan.json', '--approve', digest], 0);
-    expect(await homeOf('app')).toBe('payments');
+    expect(await projectNameOf('app')).toBe('payments');
     expect((await stack.ledger()).records['Project/acme/payments']?.origin).toBe('created');
   });
 });
@@ -156,7 +156,7 @@ describe.each(bothDialects)('In the dialect %s, the creation of a project', (dia
 describe('A write of the tags of a project', () => {
   it('keeps the tag of another owner there, and is not sent if others changed them since the plan', async () => {
     const { bench, stack, tagsOfProject, idOfProject } = await openProjects();
-    await stack.begin(project('payments', { tags: { team: 'payments' } }));
+    await stack.setUp(project('payments', { tags: { team: 'payments' } }));
     const id = await idOfProject('payments');
     const bind = (key: string, value: string) =>
       bench.byHand.patch(`/projects/${id}/tag-bindings`, {
@@ -193,7 +193,7 @@ describe('A write of the tags of a project', () => {
 describe('A removal request of a project', () => {
   it('in a part ignores deletions that are not in the part', async () => {
     const { stack, written, bench } = await openProjects();
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('money'));
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }), project('money'));
     await stack.declare(
       removalRequest('Project', 'payments', 'safe'),
       workspace('app', { project: 'money' }),
@@ -212,7 +212,7 @@ describe('A removal request of a project', () => {
 
   it('does not delete a project with workspaces that the token does not see', async () => {
     const { bench, stack, written } = await openProjects();
-    await stack.begin(project('payments'), project('stays'));
+    await stack.setUp(project('payments'), project('stays'));
     const withHidden = (body: unknown) => {
       const { data } = body as { data: { attributes: Record<string, unknown> }[] };
       for (const { attributes } of data) attributes['workspace-count'] = 2;
@@ -241,7 +241,7 @@ describe('A removal request of a project', () => {
 
 it('Accept writes values of a project into its manifest, also the pool by its name', async () => {
   const { stack, change, idOfProject } = await openProjects();
-  await stack.begin(project('payments', { defaultExecutionMode: 'agent', defaultAgentPool: 'linux' }));
+  await stack.setUp(project('payments', { defaultExecutionMode: 'agent', defaultAgentPool: 'linux' }));
   await change(await idOfProject('payments'), {
     'default-execution-mode': 'agent',
     'default-agent-pool-id': 'apool-windows',

@@ -29,7 +29,7 @@ describe.each(bothDialects)('In the dialect %s, the duration of a project', (dia
       },
     ]);
     await stack.run(['apply', '--yes'], 5);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect((await find('theirs'))?.attributes['auto-destroy-activity-duration']).toBe('14d');
     await stack.declare(project('theirs', { autoDestroyActivityDuration: '30d' }, adopted));
     expect((await stack.plan()).guards).toEqual([]);
@@ -125,7 +125,7 @@ describe('The default execution mode of a project', () => {
 describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dialect) => {
   it('is kept, and the plan names them', async () => {
     const { stack, written, bench } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }));
     await stack.declare(workspace('app', { project: 'payments' }));
     const { out } = await stack.run(['plan'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(
@@ -143,30 +143,30 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
 
   it('is deleted after them, if the same plan deletes them', async () => {
     const { stack, names, written } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
     await stack.declare(project('stays'));
     expect(actionsOf(await stack.plan())).toEqual([
       'delete Workspace/acme/app',
       'delete Project/acme/payments',
     ]);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(written()).toEqual(['POST /workspaces/ws-…/actions/safe-delete', 'DELETE /projects/prj-…']);
     expect(await names()).not.toContain('payments');
   });
 
   it('is deleted after they were moved to another one', async () => {
-    const { stack, names, homeOf } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('money'));
+    const { stack, names, projectNameOf } = await openProjects(dialect);
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }), project('money'));
     await stack.declare(workspace('app', { project: 'money' }), project('money'));
-    await stack.insist();
-    expect(await homeOf('app')).toBe('money');
+    await stack.applyAcknowledged();
+    expect(await projectNameOf('app')).toBe('money');
     expect(await names()).not.toContain('payments');
     expect((await stack.plan()).changes).toEqual([]);
   });
 
   it('is not deleted if a workspace was added to it after the plan', async () => {
     const { bench, stack, names, idOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments'), project('stays'));
+    await stack.setUp(project('payments'), project('stays'));
     await stack.declare(project('stays'));
     const { digest, acknowledge } = await stack.plan();
     const relationships = {
@@ -184,7 +184,7 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
 
   it('is not deleted if a workspace is added to it while the apply runs', async () => {
     const { bench, stack, names, idOfProject, written } = await openProjects(dialect);
-    await stack.begin(project('payments'), project('stays'));
+    await stack.setUp(project('payments'), project('stays'));
     await stack.declare(project('stays'));
     const id = await idOfProject('payments');
     const relationships = { project: { data: { type: 'projects', id } } };
@@ -203,7 +203,7 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
 
   it('is not deleted if a workspace in it could not be deleted before', async () => {
     const { bench, stack, names } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
     await stack.declare(project('stays'));
     bench.wire.add({ method: 'POST', path: /safe-delete$/, fault: { answer: 409 } });
     const { digest, acknowledge } = await stack.plan();
@@ -232,7 +232,7 @@ describe('The default project', () => {
 
   it('protects all projects from rename and deletion if it is not known which one it is', async () => {
     const { bench, stack, idOfProject, change } = await openProjects();
-    await stack.begin(project('payments'), project('stays'));
+    await stack.setUp(project('payments'), project('stays'));
     bench.wire.add({ method: 'GET', path: /\/organizations\/acme$/, fault: { answer: 404 }, times: 100 });
     await stack.declare(project('stays'));
     const kept = await stack.run(['plan'], 0);
@@ -255,7 +255,7 @@ describe('A service', () => {
 
   it('that does not let the token read its projects makes the plan incomplete, without changes of projects', async () => {
     const { bench, stack } = await openProjects();
-    await stack.begin(project('one'));
+    await stack.setUp(project('one'));
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 100 });
     await stack.declare(project('one', { description: 'x' }), project('two'));
     const { changes, coverage } = await stack.plan(1);
@@ -264,7 +264,7 @@ describe('A service', () => {
 
   it('without tags in its list of projects gets one request for each project of the stack', async () => {
     const { bench, stack } = await openProjects();
-    await stack.begin(project('one', { tags: { team: 'one' } }));
+    await stack.setUp(project('one', { tags: { team: 'one' } }));
     bench.wire.add({
       method: 'GET',
       path: /\/acme\/projects\?include/,
@@ -282,10 +282,10 @@ describe('A service', () => {
 
   it('gets a request for projects only from stacks that declare, record or name projects', async () => {
     const { bench, stack, listed } = await openProjects();
-    await stack.begin(workspace('app', { autoApply: true }));
+    await stack.setUp(workspace('app', { autoApply: true }));
     await stack.plan();
     expect(listed()).toBe(0);
-    await stack.begin(workspace('app', { autoApply: true }), project('one'));
+    await stack.setUp(workspace('app', { autoApply: true }), project('one'));
     await stack.plan();
     expect(listed()).toBe(1);
     bench.wire.reset();
@@ -296,9 +296,9 @@ describe('A service', () => {
 
 describe.each(bothDialects)('A change of a project in the dialect %s', (dialect) => {
   it('that fails to remove its duration keeps a workspace of the same plan from moving there', async () => {
-    const { stack, bench, homeOf } = await openProjects(dialect);
+    const { stack, bench, projectNameOf } = await openProjects(dialect);
     const days = { autoDestroyActivityDuration: '14d' };
-    await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
+    await stack.setUp(project('payments', days), workspace('app', { project: 'network' }));
     await stack.declare(
       project('payments', { autoDestroyActivityDuration: null }),
       workspace('app', { project: 'payments' }),
@@ -306,7 +306,7 @@ describe.each(bothDialects)('A change of a project in the dialect %s', (dialect)
     expect((await stack.plan()).guards).toEqual([]);
     bench.wire.add({ method: 'PATCH', path: /\/projects\/prj-[^/]+$/, fault: { answer: 422 }, times: 9 });
     await stack.tryRun(['apply', '--yes']);
-    expect(await homeOf('app')).toBe('network');
+    expect(await projectNameOf('app')).toBe('network');
   });
 
   it('that ends local runs fires the guard also if the service does not show what workspaces inherit', async () => {

@@ -6,7 +6,7 @@ import {
   bothDialects,
   openProjects,
   project,
-  withoutHomes,
+  withoutProjectRelationships,
   withoutProject,
 } from '../../support/cli/projects-scene.ts';
 
@@ -16,7 +16,7 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
   async function openUnlisted() {
     const scene = await openProjects(dialect);
     const { bench, stack, change, idOfProject } = scene;
-    await stack.begin(project('payments', { tags: { team: 'payments' } }), workspace('other'));
+    await stack.setUp(project('payments', { tags: { team: 'payments' } }), workspace('other'));
     const id = await idOfProject('payments');
     await change(id, { 'auto-destroy-activity-duration': '2d' });
     bench.wire.reset();
@@ -25,7 +25,7 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
   }
 
   it('still determines the settings and guards of a new workspace in it, and the plan reports the gap', async () => {
-    const { bench, stack, id, homeOf } = await openUnlisted();
+    const { bench, stack, id, projectNameOf } = await openUnlisted();
     await stack.declare(
       project('payments', { tags: { team: 'payments' } }),
       workspace('other'),
@@ -46,7 +46,7 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
     expect(bench.wire.writes()).toEqual([]);
     await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 6);
     bench.wire.reset();
-    expect(await homeOf('app')).toBe('payments');
+    expect(await projectNameOf('app')).toBe('payments');
     await stack.run(['plan', '--exit-code'], 0);
   });
 
@@ -54,7 +54,7 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
     const { bench, stack } = await openUnlisted();
     bench.wire.reset();
     await stack.declare(project('payments'), workspace('other'), workspace('app', { project: 'payments' }));
-    await stack.insist();
+    await stack.applyAcknowledged();
     bench.wire.add({ ...listOfProjects, fault: { rewrite: withoutProject('payments') } });
     expect((await stack.plan(1)).changes).toEqual([]);
   });
@@ -73,12 +73,17 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
   });
 });
 
-const workspaces = { method: 'GET', path: /\/workspaces/, times: 999, fault: { rewrite: withoutHomes } };
+const workspaces = {
+  method: 'GET',
+  path: /\/workspaces/,
+  times: 999,
+  fault: { rewrite: withoutProjectRelationships },
+};
 
 describe.each(bothDialects)('In the dialect %s, a workspace without a visible project', (dialect) => {
   it('may be in each project: no project is deleted, and the plan says why', async () => {
     const { bench, stack, names } = await openProjects(dialect);
-    await stack.begin(project('payments'), project('empty'), workspace('app', { project: 'payments' }));
+    await stack.setUp(project('payments'), project('empty'), workspace('app', { project: 'payments' }));
     await stack.declare(workspace('app'));
     bench.wire.add(workspaces);
     const { changes, coverage } = await stack.plan(1);
@@ -93,7 +98,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace without a visible pr
 
   it('is named by the guard of a duration as possibly affected, and can be acknowledged', async () => {
     const { bench, stack, find } = await openProjects(dialect);
-    await stack.begin(project('payments'));
+    await stack.setUp(project('payments'));
     await stack.declare(project('payments', { autoDestroyActivityDuration: '2d' }));
     bench.wire.add(workspaces);
     const { guards, digest } = await stack.plan(1);
@@ -106,14 +111,14 @@ describe.each(bothDialects)('In the dialect %s, a workspace without a visible pr
 });
 
 it('A project is deleted after a manually renamed workspace was moved out of it', async () => {
-  const { bench, stack, names, homeOf } = await openProjects();
-  await stack.begin(project('old'), project('new'), workspace('app', { project: 'old' }));
+  const { bench, stack, names, projectNameOf } = await openProjects();
+  await stack.setUp(project('old'), project('new'), workspace('app', { project: 'old' }));
   await bench.byHand.update(await bench.idOf('app'), { name: 'renamed' });
   await stack.declare(project('new'), workspace('app', { project: 'new' }));
   const { changes } = await stack.plan();
   const deleting = changes.find(({ action }) => action === 'delete');
   expect(deleting?.calls?.flatMap(({ needs = [] }) => needs)).toEqual(['Workspace/acme/app#update']);
-  await stack.insist();
+  await stack.applyAcknowledged();
   expect(await names()).not.toContain('old');
-  expect(await homeOf('app')).toBe('new');
+  expect(await projectNameOf('app')).toBe('new');
 });

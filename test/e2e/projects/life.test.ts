@@ -53,7 +53,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
 
   it('is changed field by field, and keeps tags that are not declared', async () => {
     const { bench, stack, find, tagsOfProject, written } = await openProjects(dialect);
-    await stack.begin(project('payments', whole));
+    await stack.setUp(project('payments', whole));
     const { tags: _, ...rest } = whole;
     await stack.declare(
       project('payments', {
@@ -89,7 +89,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
 
   it('that no longer declares tags loses the tags that the stack wrote, and keeps tags that others set', async () => {
     const { bench, stack, idOfProject, tagsOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments', { description: 'one', tags: { team: 'payments', tier: '1' } }));
+    await stack.setUp(project('payments', { description: 'one', tags: { team: 'payments', tier: '1' } }));
     const byHand = Object.entries({ tier: '2', owner: 'me' }).map(([key, value]) => ({
       type: 'tag-bindings',
       attributes: { key, value },
@@ -129,14 +129,14 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     expect(await tagsOfProject('network')).toEqual({ team: 'network', 'trueup-project': 'payments' });
     await stack.declare(workspace('other'));
     expect(actionsOf(await stack.plan())).toContain('release Project/acme/network');
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await tagsOfProject('network')).toEqual({ team: 'network' });
     expect(await names()).toContain('network');
   });
 
   it('that another stack owns is a conflict, and is not written', async () => {
     const { stack, checkout, written, bench } = await openProjects(dialect);
-    await stack.begin(project('payments'));
+    await stack.setUp(project('payments'));
     const other = await checkout({ name: 'other' });
     await other.declare(project('payments', { description: 'mine' }, { adopt: true }));
     const { out } = await other.run(['plan'], 9);
@@ -147,8 +147,8 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
   });
 
   it('is renamed in place by "renamedFrom", and keeps its workspaces', async () => {
-    const { stack, names, homeOf, idOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    const { stack, names, projectNameOf, idOfProject } = await openProjects(dialect);
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }));
     const id = await idOfProject('payments');
     await stack.declare(
       project('money', {}, { renamedFrom: 'payments' }),
@@ -160,26 +160,26 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     await stack.run(['apply', '--yes'], 0);
     expect(await idOfProject('money')).toBe(id);
     expect(await names()).not.toContain('payments');
-    expect(await homeOf('app')).toBe('money');
+    expect(await projectNameOf('app')).toBe('money');
     expect((await stack.plan()).changes).toEqual([]);
   });
 
   it('that the stack created is deleted when its document is removed, and by a removal request', async () => {
     const { stack, names, written } = await openProjects(dialect);
-    await stack.begin(project('one'), project('two'));
+    await stack.setUp(project('one'), project('two'));
     await stack.declare(project('one'));
     expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/two']);
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await names()).not.toContain('two');
     await stack.declare(removalRequest('Project', 'one', 'safe'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect(await names()).not.toContain('one');
     expect(written()).toEqual(['DELETE /projects/prj-…', 'DELETE /projects/prj-…']);
   });
 
   it('shows manual changes as drift, which accept writes into the manifest', async () => {
     const { stack, change, idOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments', { description: 'one', tags: { team: 'payments' } }));
+    await stack.setUp(project('payments', { description: 'one', tags: { team: 'payments' } }));
     await change(await idOfProject('payments'), { description: 'by hand' });
     const { out } = await stack.run(['drift'], 3);
     expect(out).toContain('Project/acme/payments');
@@ -193,7 +193,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
 describe.each(bothDialects)('In the dialect %s, a project that is no longer declared', (dialect) => {
   it('keeps its record while the token does not see it, and is planned when it does', async () => {
     const { stack, bench } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app'));
+    await stack.setUp(project('payments'), workspace('app'));
     const hide = withoutProject('payments');
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { rewrite: hide }, times: 99 });
     bench.wire.add({ method: 'GET', path: /\/projects\/prj-[^/]+$/, fault: { answer: 404 }, times: 99 });
@@ -205,7 +205,7 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
 
   it('and was deleted in the service loses its record by a removal request', async () => {
     const { stack, bench, idOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app'));
+    await stack.setUp(project('payments'), workspace('app'));
     await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
     await stack.declare(workspace('app'), removalRequest('Project', 'payments', 'safe'));
     await stack.run(['apply', '--yes'], 0);
@@ -219,7 +219,7 @@ describe('A project that its manifest renamed', () => {
   async function openRenamed() {
     const opened = await openProjects();
     const { stack } = opened;
-    await stack.begin(project('payments', { description: 'one' }), project('q'));
+    await stack.setUp(project('payments', { description: 'one' }), project('q'));
     await stack.declare(project('money', {}, { renamedFrom: 'payments' }), project('q'));
     await stack.run(['apply', '--yes'], 0);
     return opened;

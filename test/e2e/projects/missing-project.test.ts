@@ -26,7 +26,7 @@ describe('The id of a project that somebody deleted', () => {
 
   it('is an error as well for a workspace that would move there', async () => {
     const { bench, stack } = await openDeleted();
-    await stack.begin(workspace('app', { projectId: 'prj-network' }));
+    await stack.setUp(workspace('app', { projectId: 'prj-network' }));
     await stack.declare(workspace('app', { projectId: 'prj-payments' }));
     await stack.run(['apply', '--yes'], 7);
     expect(bench.wire.writes()).toEqual([]);

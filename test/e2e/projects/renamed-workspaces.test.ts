@@ -15,7 +15,7 @@ describe('A workspace that loses its own duration of 90d in a project with 2d', 
         relationships: { project: { data: { type: 'projects', id: 'prj-network' } } },
       },
     });
-    await stack.begin(workspace('old', { autoDestroyActivityDuration: '90d' }, { adopt: true }));
+    await stack.setUp(workspace('old', { autoDestroyActivityDuration: '90d' }, { adopt: true }));
     const rename = async (name: string) =>
       bench.byHand.patch(`/workspaces/${await bench.idOf('old')}`, {
         data: { type: 'workspaces', attributes: { name } },
@@ -71,7 +71,7 @@ describe.each(bothDialects)('In the dialect %s, a project that gets a duration',
     ['ends local runs', { executionMode: 'local' }, { executionMode: 'remote' }],
   ])('fires the guard if the manifest of a manually renamed workspace %s', async (_, before, after) => {
     const { stack, rename } = await openWithRename();
-    await stack.begin(project('p'), workspace('app', { project: 'p', ...before }));
+    await stack.setUp(project('p'), workspace('app', { project: 'p', ...before }));
     await rename();
     await stack.declare(project('p', duration), workspace('app', { project: 'p', ...before }));
     expect((await stack.plan()).guards.map(({ id }) => id)).not.toContain('scheduled-destroy');
@@ -83,7 +83,7 @@ describe.each(bothDialects)('In the dialect %s, a project that gets a duration',
   it('is an error for a protected workspace that was renamed by hand and that only the ledger knows', async () => {
     const { stack, rename } = await openWithRename('ledger');
     const app = workspace('app', { project: 'p' }, { protect: true });
-    await stack.begin(project('p'), app);
+    await stack.setUp(project('p'), app);
     await rename();
     await stack.declare(project('p', duration), app);
     const { out } = await stack.run(['plan'], 7);
@@ -92,7 +92,7 @@ describe.each(bothDialects)('In the dialect %s, a project that gets a duration',
 
   it('is an error for a workspace that the same plan renames and protects', async () => {
     const { stack } = await openProjects(dialect);
-    await stack.begin(project('p'), workspace('old', { project: 'p' }));
+    await stack.setUp(project('p'), workspace('old', { project: 'p' }));
     const metadata = { protect: true, renamedFrom: 'old' };
     await stack.declare(project('p', duration), workspace('new', { project: 'p' }, metadata));
     const { out } = await stack.run(['plan'], 7);

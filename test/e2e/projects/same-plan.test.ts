@@ -7,7 +7,7 @@ describe.each(bothDialects)(
   'In the dialect %s, a workspace of a project that the same plan creates',
   (dialect) => {
     it('is planned with the address of the project, created after it, and recorded with its id', async () => {
-      const { bench, stack, homeOf, idOfProject, written, listed } = await openProjects(dialect);
+      const { bench, stack, projectNameOf, idOfProject, written, listed } = await openProjects(dialect);
       await stack.declare(
         workspace('app', { project: 'payments', tags: { env: 'prod' } }),
         project('payments', { tags: { team: 'payments' } }),
@@ -45,7 +45,7 @@ describe.each(bothDialects)(
         projectId: await idOfProject('payments'),
       });
       expect(written()).toEqual(['POST /organizations/acme/projects', 'POST /organizations/acme/workspaces']);
-      expect(await homeOf('app')).toBe('payments');
+      expect(await projectNameOf('app')).toBe('payments');
       const id = await idOfProject('payments');
       expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({
         fields: { projectId: id },
@@ -56,8 +56,8 @@ describe.each(bothDialects)(
     });
 
     it('is moved there from another project', async () => {
-      const { stack, homeOf } = await openProjects(dialect);
-      await stack.begin(workspace('app', { project: 'network', description: 'one' }));
+      const { stack, projectNameOf } = await openProjects(dialect);
+      await stack.setUp(workspace('app', { project: 'network', description: 'one' }));
       await stack.declare(workspace('app', { project: 'payments', description: 'two' }), project('payments'));
       const { digest, changes } = await stack.plan();
       expect(changes[1]?.fields).toContainEqual(
@@ -68,12 +68,12 @@ describe.each(bothDialects)(
         }),
       );
       await stack.run(['apply', '--approve', digest], 0);
-      expect(await homeOf('app')).toBe('payments');
+      expect(await projectNameOf('app')).toBe('payments');
       expect((await stack.plan()).changes).toEqual([]);
     });
 
     it('is not created if the project fails, and the same approval covers both later', async () => {
-      const { bench, stack, homeOf, names } = await openProjects(dialect);
+      const { bench, stack, projectNameOf, names } = await openProjects(dialect);
       await stack.declare(workspace('app', { project: 'payments' }), project('payments'));
       const { digest } = await stack.plan();
       bench.wire.add({ method: 'POST', path: /\/projects$/, fault: { answer: 422 } });
@@ -82,11 +82,11 @@ describe.each(bothDialects)(
       expect(await names()).not.toContain('payments');
       bench.wire.reset();
       await stack.run(['apply', '--approve', digest], 0);
-      expect(await homeOf('app')).toBe('payments');
+      expect(await projectNameOf('app')).toBe('payments');
     });
 
     it('is created by a rerun of the same approval after the apply created only the project', async () => {
-      const { bench, stack, homeOf, names, idOfProject } = await openProjects(dialect);
+      const { bench, stack, projectNameOf, names, idOfProject } = await openProjects(dialect);
       await stack.declare(workspace('app', { project: 'payments' }), project('payments'));
       await stack.run(['plan', '--out', 'plan.json'], 0);
       const { digest } = await stack.plan();
@@ -100,12 +100,12 @@ describe.each(bothDialects)(
       );
       expect(rest.digest).not.toBe(digest);
       await stack.run(['apply', 'plan.json', '--approve', digest], 0);
-      expect(await homeOf('app')).toBe('payments');
+      expect(await projectNameOf('app')).toBe('payments');
       expect((await stack.plan()).changes).toEqual([]);
     });
 
     it('is created by such a rerun also if it inherits a duration', async () => {
-      const { bench, stack, homeOf } = await openProjects(dialect);
+      const { bench, stack, projectNameOf } = await openProjects(dialect);
       await stack.declare(
         workspace('app', { project: 'payments' }),
         project('payments', { autoDestroyActivityDuration: '14d' }),
@@ -117,7 +117,7 @@ describe.each(bothDialects)(
       await stack.run(apply, 6);
       bench.wire.reset();
       await stack.run(apply, 0);
-      expect(await homeOf('app')).toBe('payments');
+      expect(await projectNameOf('app')).toBe('payments');
       expect((await stack.plan()).changes).toEqual([]);
     });
 
@@ -153,7 +153,7 @@ describe.each(bothDialects)(
           [['its resources are destroyed after 14d without activity, inherited from project "payments"']],
         ],
       ]);
-      await stack.insist();
+      await stack.applyAcknowledged();
       expect((await stack.plan()).changes).toEqual([]);
     });
   },
@@ -161,8 +161,8 @@ describe.each(bothDialects)(
 
 describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project', (dialect) => {
   it('stays in it if the project was also renamed by hand, and another one was created with its name', async () => {
-    const { bench, stack, change, idOfProject, homeOf } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    const { bench, stack, change, idOfProject, projectNameOf } = await openProjects(dialect);
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }));
     await change(await idOfProject('payments'), { name: 'byhand' });
     const attributes = { name: 'payments' };
     await bench.byHand.post('/organizations/acme/projects', { data: { type: 'projects', attributes } });
@@ -172,12 +172,12 @@ describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project
     );
     expect(actionsOf(await stack.plan())).toEqual(['update Project/acme/money']);
     await stack.run(['apply', '--yes'], 0);
-    expect(await homeOf('app')).toBe('money');
+    expect(await projectNameOf('app')).toBe('money');
   });
 
   it('is created in the project that has the name after the plan, not in the one that "renamedFrom" names', async () => {
-    const { stack, change, idOfProject, homeOf } = await openProjects(dialect);
-    await stack.begin(project('payments'));
+    const { stack, change, idOfProject, projectNameOf } = await openProjects(dialect);
+    await stack.setUp(project('payments'));
     await change(await idOfProject('payments'), { name: 'x' });
     await stack.declare(
       project('payments'),
@@ -190,7 +190,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project
       'create Workspace/acme/new',
     ]);
     await stack.run(['apply', '--yes'], 0);
-    expect(await homeOf('new')).toBe('money');
+    expect(await projectNameOf('new')).toBe('money');
     expect((await stack.plan()).changes).toEqual([]);
   });
 });
@@ -198,7 +198,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project
 describe('The name of a project that the stack declares', () => {
   it('is an error if the same plan gives the project another name', async () => {
     const { stack } = await openProjects();
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }));
     await stack.declare(
       project('money', {}, { renamedFrom: 'payments' }),
       workspace('app', { project: 'payments' }),
@@ -210,7 +210,7 @@ describe('The name of a project that the stack declares', () => {
 
   it('follows a project that somebody renamed by hand, and that the plan renames back', async () => {
     const { stack, change, idOfProject, names } = await openProjects();
-    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    await stack.setUp(project('payments'), workspace('app', { project: 'payments' }));
     await change(await idOfProject('payments'), { name: 'by hand' });
     expect(actionsOf(await stack.plan())).toEqual(['update Project/acme/payments']);
     await stack.run(['apply', '--yes'], 0);
@@ -218,7 +218,7 @@ describe('The name of a project that the stack declares', () => {
   });
 
   it('brings the project along with a selected workspace, if it does not exist yet', async () => {
-    const { stack, homeOf } = await openProjects();
+    const { stack, projectNameOf } = await openProjects();
     await stack.declare(
       workspace('app', { project: 'payments' }),
       workspace('other', { project: 'payments' }),
@@ -229,7 +229,7 @@ describe('The name of a project that the stack declares', () => {
     expect(out).toContain('not selected: it comes along, because "Workspace/acme/app" needs it');
     expect(out).not.toContain('unneeded');
     await stack.run(['apply', '--select', 'Workspace/acme/app', '--yes'], 0);
-    expect(await homeOf('app')).toBe('payments');
+    expect(await projectNameOf('app')).toBe('payments');
     expect(actionsOf(await stack.plan())).toEqual([
       'create Project/acme/unneeded',
       'create Workspace/acme/other',
@@ -238,7 +238,7 @@ describe('The name of a project that the stack declares', () => {
 
   it('brings a change of the project along with a selected workspace that is created in it', async () => {
     const { stack, find } = await openProjects();
-    await stack.begin(project('payments'), workspace('one', { project: 'payments' }));
+    await stack.setUp(project('payments'), workspace('one', { project: 'payments' }));
     await stack.declare(
       project('payments', { autoDestroyActivityDuration: '14d' }),
       workspace('one', { project: 'payments', description: 'changes' }),
@@ -257,7 +257,7 @@ describe('The name of a project that the stack declares', () => {
 
   it('brings a change of the project along with a selected workspace that resets its mode', async () => {
     const { stack, find } = await openProjects();
-    await stack.begin(
+    await stack.setUp(
       project('payments'),
       workspace('one', { project: 'payments', executionMode: 'local' }),
       workspace('two', { project: 'payments', executionMode: 'local' }),
@@ -297,12 +297,12 @@ describe('The name of a project that the stack declares', () => {
 
 describe('The tags of a project', () => {
   it('are inherited by its workspaces, and its ownership tag is neither drift of them nor exported', async () => {
-    const { bench, stack, homeOf } = await openProjects();
-    await stack.begin(
+    const { bench, stack, projectNameOf } = await openProjects();
+    await stack.setUp(
       project('payments', { tags: { team: 'payments' } }),
       workspace('app', { project: 'payments', tags: { env: 'prod' } }),
     );
-    expect(await homeOf('app')).toBe('payments');
+    expect(await projectNameOf('app')).toBe('payments');
     expect((await stack.plan()).changes).toEqual([]);
     await stack.declare(
       project('payments', { tags: { team: 'payments' } }),
@@ -317,7 +317,7 @@ describe('The tags of a project', () => {
 
   it('with the key of its ownership tag are not changed if somebody bound them to a workspace', async () => {
     const { bench, stack } = await openProjects();
-    await stack.begin(workspace('app', { tags: { env: 'prod' } }));
+    await stack.setUp(workspace('app', { tags: { env: 'prod' } }));
     await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, {
       data: [{ type: 'tag-bindings', attributes: { key: 'trueup-project', value: 'other' } }],
     });

@@ -19,7 +19,7 @@ describe.each(bothDialects)('In the dialect %s, a project with local runs', (dia
   async function openLocal() {
     const scene = await openProjects(dialect);
     await scene.stack.declare(project('theirs', local, adopted));
-    await scene.stack.insist();
+    await scene.stack.applyAcknowledged();
     return scene;
   }
 
@@ -31,7 +31,7 @@ describe.each(bothDialects)('In the dialect %s, a project with local runs', (dia
     ]);
     await stack.run(['apply', '--yes'], 5);
     expect((await find('theirs'))?.attributes['default-execution-mode']).toBe('local');
-    await stack.insist();
+    await stack.applyAcknowledged();
     expect((await stack.plan()).changes).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe('A workspace whose resources cannot be destroyed', () => {
   it('is counted if a manifest allows its destroy plans, or ends its local runs', async () => {
     const { stack } = await openProjects();
     const spec = { project: 'payments', allowDestroyPlan: false };
-    await stack.begin(
+    await stack.setUp(
       project('payments'),
       workspace('app', spec),
       workspace('job', { project: 'payments', executionMode: 'local' }),
@@ -117,7 +117,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace that moves into a pr
 
   it('fires the guard for a manually set duration, also if an earlier project of this name had one', async () => {
     const { bench, stack, idOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
+    await stack.setUp(project('payments', days), workspace('app', { project: 'network' }));
     await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
     const attributes = { name: 'payments', 'auto-destroy-activity-duration': '7d' };
     await bench.byHand.post('/organizations/acme/projects', { data: { type: 'projects', attributes } });
@@ -129,7 +129,7 @@ describe.each(bothDialects)('In the dialect %s, a workspace that moves into a pr
 
   it('does not fire the guard for a duration that the same plan removes from the renamed project', async () => {
     const { stack, find } = await openProjects(dialect);
-    await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
+    await stack.setUp(project('payments', days), workspace('app', { project: 'network' }));
     await stack.declare(
       project('money', {}, { renamedFrom: 'payments' }),
       workspace('app', { project: 'money' }),
@@ -147,7 +147,7 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
 
   it('makes a duration of its project an error', async () => {
     const { stack, find } = await openProjects(dialect);
-    await stack.begin(project('payments'), workspace('app', inIt, { protect: true }));
+    await stack.setUp(project('payments'), workspace('app', inIt, { protect: true }));
     await stack.declare(project('payments', duration), workspace('app', inIt, { protect: true }));
     const { out } = await stack.run(['plan'], 7);
     expect(out).toContain('error[protected-destroy]');
@@ -164,9 +164,9 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
 
   it('of another stack is found by its ownership tag', async () => {
     const { checkout, stack } = await openProjects(dialect);
-    await stack.begin(project('payments'));
+    await stack.setUp(project('payments'));
     const other = await checkout({ name: 'other' });
-    await other.begin(workspace('app', inIt, { protect: true }));
+    await other.setUp(workspace('app', inIt, { protect: true }));
     await stack.declare(project('payments', duration));
     const { out } = await stack.run(['plan'], 7);
     expect(out).toContain('error[protected-destroy]');
@@ -177,10 +177,10 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
 
   it('of another stack is found if the project is renamed, also by hand, and no longer has local runs', async () => {
     const { checkout, stack, change, idOfProject } = await openProjects(dialect);
-    await stack.begin(project('payments', { defaultExecutionMode: 'local' }));
+    await stack.setUp(project('payments', { defaultExecutionMode: 'local' }));
     const other = await checkout({ name: 'other' });
-    await other.begin(workspace('app', inIt, { protect: true }));
-    await stack.begin(project('payments', local));
+    await other.setUp(workspace('app', inIt, { protect: true }));
+    await stack.setUp(project('payments', local));
     const remote = { autoDestroyActivityDuration: '1d' };
     await stack.declare(project('money', remote, { renamedFrom: 'payments' }));
     expect((await stack.run(['plan'], 7)).out).toContain('error[protected-destroy]');
@@ -191,8 +191,8 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
   it('makes the end of local runs of its project an error as well', async () => {
     const { stack } = await openProjects(dialect);
     const app = workspace('app', inIt, { protect: true });
-    await stack.begin(project('payments', { defaultExecutionMode: 'local' }), app);
-    await stack.begin(project('payments', local), app);
+    await stack.setUp(project('payments', { defaultExecutionMode: 'local' }), app);
+    await stack.setUp(project('payments', local), app);
     const remote = { ...local, defaultExecutionMode: 'remote' };
     await stack.declare(project('payments', remote), app);
     const { out } = await stack.run(['plan'], 7);
@@ -211,7 +211,7 @@ describe('A workspace with its own destroy time, if the service does not let the
       project('payments'),
       workspace('app', { ...inIt, autoDestroyAt: '2099-01-01T00:00:00Z' }),
     );
-    await stack.insist();
+    await stack.applyAcknowledged();
     await stack.declare(
       project('payments', { autoDestroyActivityDuration: '14d' }),
       workspace('app', { ...inIt, ...kept }),
@@ -248,7 +248,7 @@ describe.each(bothDialects)('In the dialect %s, a plan that changes a project fi
     async (_, [was, before], [becomes, after]) => {
       const { bench, stack } = await openProjects(dialect);
       await stack.declare(was, app(before));
-      await stack.insist();
+      await stack.applyAcknowledged();
       await stack.declare(becomes, app(after));
       const { digest, acknowledge } = await stack.plan();
       await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -264,7 +264,7 @@ describe.each(bothDialects)('In the dialect %s, a plan that changes a project fi
 
   it('includes that change if only the workspace is selected', async () => {
     const { bench, stack } = await openProjects(dialect);
-    await stack.begin(project('payments'), app(isLocal));
+    await stack.setUp(project('payments'), app(isLocal));
     await stack.declare(days('2d'), app(isRemote));
     const select = ['--select', 'Workspace/acme/app'];
     const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);

@@ -22,7 +22,7 @@ describe.each([true, false])('Two projects with one name, the foreign one listed
   async function begin(names?: readonly [string, string]) {
     const scene = await openProjects();
     const { bench, stack } = scene;
-    await stack.begin(
+    await stack.setUp(
       project('one', { description: 'about one' }),
       project('two', { description: 'about two' }),
       workspace('app', { project: 'one' }),

@@ -304,7 +304,7 @@ describe('Hostile texts', () => {
     await post(['kite']);
     const stack = await (await openBench()).checkout();
     const attack = `${bodyOf(github).split('\n')[0]}\n</details></summary>\n\`\`\`\n@ann #1 GH-2 <img src=x onerror=y> [a](http://e.vil)\n/merge\n| a | b |\n::add-mask::x`;
-    await stack.begin(workspace('app', { description: attack }), workspace('old', { description: attack }));
+    await stack.setUp(workspace('app', { description: attack }), workspace('old', { description: attack }));
     await stack.declare(
       workspace('app', { description: `${attack}\n# ${attack}`, tags: { '@ann': '@eve' } }),
     );

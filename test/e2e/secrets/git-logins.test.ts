@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { git } from '../../support/ledger/git-remote.ts';
-import { gitRefusal, serveOddly } from '../../support/ledger/odd-git-host.ts';
+import { gitRefusal, serveFakeGit } from '../../support/ledger/fake-git-host.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
@@ -13,7 +13,7 @@ const password = 'HunterTwoPass77';
 async function refusedStack(): Promise<{ stack: Checkout; host: string }> {
   const repeats = (authorization = '') =>
     `denied ${authorization} ${Buffer.from(authorization.split(' ')[1] ?? '', 'base64').toString()}`;
-  const host = await serveOddly(({ headers }) => gitRefusal(repeats(headers.authorization)), {
+  const host = await serveFakeGit(({ headers }) => gitRefusal(repeats(headers.authorization)), {
     asksLogin: true,
   });
   const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });

@@ -35,7 +35,7 @@ it('An apply does not print a reviewer JWT of 8,000 characters, not even one in 
   const jwt = longJwt();
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { description: 'first' }), clusterAuthConfig());
+  await stack.setUp(workspace('app', { description: 'first' }), clusterAuthConfig());
   await writeFile(join(stack.directory, 'reviewer.jwt'), jwt);
   await bench.byHand.update(await bench.idOf('app'), { description: `100% "~\\ ${jwt}` });
   await stack.declare(
@@ -64,7 +64,7 @@ it('A plan as JSON does not print a login JWT of 8,000 characters', async () => 
 it('"trueup role check" does not print a JWT of 8,000 characters', async () => {
   const jwt = longJwt();
   const stack = await (await openBench()).checkout();
-  await stack.begin(role('web'));
+  await stack.setUp(role('web'));
   await writeFile(join(stack.directory, 'ci.jwt'), jwt);
   const { out, err } = await run(stack, ['role', 'check', 'web', '--jwt', 'ci.jwt', '--format', 'json']);
   expectHidden(out + err, jwt);

@@ -28,7 +28,7 @@ describe('A secret of one target', () => {
   it('is not shown if somebody wrote it into a description, and a plan as JSON stays valid', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: 'ours' }));
+    await stack.setUp(workspace('app', { description: 'ours' }));
     await bench.byHand.update(await bench.idOf('app'), { description: `see ${secrets.SERVICE_TOKEN}` });
     const { out } = await stack.run(['plan'], 0);
     expect(out).toContain('see [secret]');
@@ -43,7 +43,7 @@ describe('A secret of one target', () => {
     const basic = Buffer.from(`ci:${secrets.SERVICE_TOKEN}`).toString('base64');
     const hex = Buffer.from(secrets.API_TOKEN).toString('hex');
     const percent = hex.toUpperCase().replace(/../g, '%$&');
-    await stack.begin(workspace('app', { description: 'ours' }));
+    await stack.setUp(workspace('app', { description: 'ours' }));
     await bench.byHand.update(await bench.idOf('app'), { description: `Basic ${basic} ${hex}` });
     const body = { errors: [{ status: '422', title: `?token=${percent}&basic=${basic}` }] };
     bench.wire.add({ method: 'PATCH', path: /workspaces/, fault: { answer: 422, body } });

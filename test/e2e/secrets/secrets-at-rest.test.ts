@@ -43,7 +43,7 @@ async function contentOfFiles({ directory }: Checkout): Promise<string> {
 async function withPasted(bench: Bench, ...more: readonly object[]): Promise<Checkout> {
   const stack = await bench.checkout();
   const documents = [workspace('app', { description: 'first' }), ...more];
-  await stack.begin(...documents);
+  await stack.setUp(...documents);
   await bench.byHand.update(await bench.idOf('app'), { description: pasted });
   return stack;
 }
@@ -150,12 +150,12 @@ describe('The history of an apply', () => {
   it('contains no token of a removed document either', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app', { description: pasted, autoApply: true }), workspace('web'));
+    await stack.setUp(workspace('app', { description: pasted, autoApply: true }), workspace('web'));
     expect(await stack.ledger()).toMatchObject({
       records: { 'Workspace/acme/app': { fields: { description: 'pasted [secret] by mistake' } } },
     });
     await stack.declare(workspace('web'));
-    await stack.insist();
+    await stack.applyAcknowledged();
     const { out } = await stack.run(['history', '--format', 'json'], 0);
     const id = (JSON.parse(out) as { entries: { id: string }[] }).entries[0]?.id ?? '';
     const back = (await stack.run(['history', 'show', id, '--revert'], 0)).out;
@@ -188,7 +188,7 @@ describe('A ledger', () => {
   it('contains no token of an undeclared field', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(workspace('app'));
+    await stack.setUp(workspace('app'));
     await bench.byHand.update(await bench.idOf('app'), { description: pasted });
     await stack.declare(workspace('app', { autoApply: true }));
     await stack.run(['apply', '--yes'], 0);
@@ -207,8 +207,8 @@ describe('A ledger', () => {
       const bench = await openBench();
       const stack = await bench.checkout({ spec });
       if (older !== '') gitRepository(stack.directory);
-      await stack.begin(workspace('app', { description: 'saw planted-later-token' }));
-      await (await stack.become({ workspaces: { auditToken: { env: 'LATER' } } })).declare(
+      await stack.setUp(workspace('app', { description: 'saw planted-later-token' }));
+      await (await stack.reconfigure({ workspaces: { auditToken: { env: 'LATER' } } })).declare(
         workspace('app', { description: 'saw nothing' }),
       );
       const env = { ...secrets, LATER: 'planted-later-token' };
@@ -233,7 +233,7 @@ describe('A reviewer JWT', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
-    await stack.begin(workspace('app', { description: 'first' }), config);
+    await stack.setUp(workspace('app', { description: 'first' }), config);
     await bench.byHand.update(await bench.idOf('app'), { description: `saw ${secrets.REVIEWER_JWT}` });
     for (const format of ['text', 'json', 'markdown', 'html']) {
       const { out, err } = await stack.run(['plan', '--format', format], 0);
@@ -247,7 +247,7 @@ describe('A reviewer JWT', () => {
     const stack = await bench.checkout();
     const config = clusterAuthConfig({ tokenReviewerJwt: { file: 'reviewer.jwt' } });
     await writeFile(join(stack.directory, 'reviewer.jwt'), 'planted.jwt.of-a-file');
-    await stack.begin(workspace('app', { description: 'first' }), config);
+    await stack.setUp(workspace('app', { description: 'first' }), config);
     await bench.byHand.update(await bench.idOf('app'), { description: 'saw planted.jwt.of-a-file' });
     expect((await stack.run(['plan'], 0)).out).toContain('saw planted.jwt.of-a-file');
   });
@@ -256,7 +256,7 @@ describe('A reviewer JWT', () => {
 it('The beginning of a token is redacted in an error of a service, but not in a live value', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { description: 'first' }));
+  await stack.setUp(workspace('app', { description: 'first' }));
   const beginning = secrets.API_TOKEN.slice(0, 16);
   await bench.byHand.update(await bench.idOf('app'), { description: `saw ${beginning}` });
   const body = { errors: [{ status: '422', title: `token ${beginning}... may not` }] };

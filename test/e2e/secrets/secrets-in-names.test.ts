@@ -60,7 +60,7 @@ it.each([
 });
 
 async function withLiveKey(bench: Bench, stack: Checkout): Promise<Checkout> {
-  await stack.begin(workspace('app', { tags: { env: 'prod' } }));
+  await stack.setUp(workspace('app', { tags: { env: 'prod' } }));
   const bindings = [{ type: 'tag-bindings', attributes: { key: token, value: 'pasted' } }];
   await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, { data: bindings });
   return stack;
@@ -119,7 +119,7 @@ it('A ledger in git contains no tag key with a token, also after an incomplete a
 it('An undeclared role whose name contains a token is kept, and no plan file names it', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
-  await stack.begin(role('web'));
+  await stack.setUp(role('web'));
   const body = {
     bound_service_account_names: ['a'],
     bound_service_account_namespaces: ['b'],

@@ -133,7 +133,7 @@ describe('The source of a reviewer JWT', () => {
   it('is covered by an approval: a plan with another source is stale', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await stack.setUp(jwt({ env: 'REVIEWER_JWT' }));
     const moved = { clusterHost: 'https://moved.internal:6443' };
     await stack.declare(clusterAuthConfig({ ...moved, tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
     const { digest } = await stack.plan();
@@ -148,7 +148,7 @@ describe('The source of a reviewer JWT', () => {
   it('is a change of its own: it is shown, sent, and named in the history', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await stack.setUp(jwt({ env: 'REVIEWER_JWT' }));
     await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
     await stack.declare(jwt({ file: 'reviewer.jwt' }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
@@ -178,7 +178,7 @@ describe('The source of a reviewer JWT', () => {
   async function openWithoutSource() {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(jwt({ env: 'REVIEWER_JWT', version: 3 }));
+    await stack.setUp(jwt({ env: 'REVIEWER_JWT', version: 3 }));
     const recorded = async () => (await stack.ledger()).records[address]?.fields['tokenReviewerJwt'];
     expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
     const store = localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
@@ -224,7 +224,7 @@ describe('The source of a reviewer JWT', () => {
   it('is not a difference after the ledger was lost and recovered', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await stack.setUp(jwt({ env: 'REVIEWER_JWT' }));
     await stack.loseLedger();
     await stack.run(['recover', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
@@ -376,7 +376,7 @@ describe('A missing secret', () => {
 
   it('is not a note if nothing is to be sent', async () => {
     const stack = await (await openBench()).checkout();
-    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await stack.setUp(jwt({ env: 'REVIEWER_JWT' }));
     const { REVIEWER_JWT: _, ...env } = secrets;
     const { out, code } = await trueup(['plan', '--exit-code'], { cwd: stack.directory, env });
     expect([code, out.includes('REVIEWER_JWT')]).toEqual([0, false]);

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Ran } from '../../support/captured-host.ts';
+import type { CommandResult } from '../../support/captured-host.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { serveTrail, servedEvent } from '../../support/audit/trail-service.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
@@ -15,7 +15,7 @@ const link = 'signature-of-the-service-77aa';
 const given = 'token-of-the-service-18d2';
 const planted = [...Object.values(secrets), loginJwt, cookie, link, given];
 
-function expectNoSecret({ out, err }: Pick<Ran, 'out' | 'err'>): void {
+function expectNoSecret({ out, err }: Pick<CommandResult, 'out' | 'err'>): void {
   for (const secret of planted) expect(out + err).not.toContain(secret);
 }
 
@@ -32,7 +32,7 @@ function withPlanted(body: unknown): unknown {
   };
 }
 
-async function tracedRun(stack: Checkout, args: readonly string[], code: number): Promise<Ran> {
+async function tracedRun(stack: Checkout, args: readonly string[], code: number): Promise<CommandResult> {
   const ran = await stack.run([...args, '--trace'], code);
   expectNoSecret(ran);
   expect(ran.err).toMatch(/^\d\d:\d\d:\d\d\.\d{3} → 1 (GET|POST|LIST) http:/m);
@@ -129,7 +129,7 @@ describe('A trace', () => {
       const bench = await openBench();
       const stack = await bench.checkout();
       await stack.declare(workspace('app'));
-      bench.wire.guardBy(async () => ({ status: 403, headers: { 'content-type': 'text/plain' }, text }));
+      bench.wire.setHandler(async () => ({ status: 403, headers: { 'content-type': 'text/plain' }, text }));
       const ran = await stack.run(['plan', '--trace'], 1);
       expectNoSecret(ran);
       expect(ran.err).toContain(`(no JSON: ${shown})`);
@@ -163,7 +163,7 @@ describe('A trace', () => {
   it('shows only the first items of a long list, and the beginning of a long text', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(
+    await stack.setUp(
       ...Array.from({ length: 30 }, (_, at) => workspace(`app-${at}`, { description: 'x'.repeat(900) })),
     );
     const { err } = await stack.run(['plan', '--trace'], 0);

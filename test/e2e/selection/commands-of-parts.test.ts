@@ -48,7 +48,7 @@ describe('An export of a part', () => {
   async function openForeign() {
     const bench = await openBench({ mounts: ['cluster'] });
     const maker = await bench.checkout({ name: 'maker' });
-    await maker.begin(
+    await maker.setUp(
       workspace('net-1', { tags: { env: 'prod' } }),
       workspace('net-2', { tags: { env: 'dev' } }),
       workspace('app', { tags: { env: 'prod' } }),
@@ -207,14 +207,14 @@ describe('A stack', () => {
 
   it('whose target changed its address is refused, also for a part without that target', async () => {
     const { stack } = await applied({ clusterAuth: {} });
-    const moved = await stack.become({ clusterAuth: { mount: 'another' } });
+    const moved = await stack.reconfigure({ clusterAuth: { mount: 'another' } });
     const { out } = await moved.run(['plan', ...selecting('Workspace/acme/net')], 9);
     expect(out).toContain('target-moved');
   });
 
   it('that was renamed, and continues another ledger, must be applied as a whole first', async () => {
     const { stack } = await applied();
-    const renamed = await stack.become({ name: 'billing', renamedFrom: 'payments' });
+    const renamed = await stack.reconfigure({ name: 'billing', renamedFrom: 'payments' });
     const { err } = await renamed.run(['plan', ...selecting('Workspace/acme/net')], 1);
     expect(err).toContain('plan and apply the whole stack before a selection of it');
   });

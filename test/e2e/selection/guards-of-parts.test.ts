@@ -19,7 +19,7 @@ interface Clocked {
 async function openRemoving(spec: object): Promise<Clocked> {
   const bench = await openBench();
   const stack = await bench.checkout({ spec });
-  await stack.begin(...names.map((name) => workspace(name)));
+  await stack.setUp(...names.map((name) => workspace(name)));
   await stack.declare(
     ...names.slice(0, 10).map((name) => removalRequest('Workspace', name, 'safe')),
     ...names.slice(10).map((name) => workspace(name)),

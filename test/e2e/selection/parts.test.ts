@@ -80,7 +80,7 @@ describe('A part of a stack', () => {
   it('does not release resources, remove tags or consumers, or drop records of deleted resources', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.begin(
+    await stack.setUp(
       clusterAuthConfig(),
       role('web'),
       workspace('net', { tags: { env: 'prod' }, remoteStateConsumers: ['app'] }),

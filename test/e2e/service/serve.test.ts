@@ -57,7 +57,7 @@ describe('trueup serve', () => {
     await mkdir(cwd);
     const serving = await serveProcess(['--data', 'new/service.db'], { cwd });
     const file = join(cwd, 'new', 'service.db');
-    const shown = await serving.sees(/service-token/);
+    const shown = await serving.waitForText(/service-token/);
     expect(shown).toContain(`A token of an owner is in ${file}.owner-token. To try it:\n`);
     const { ownerToken = '', serviceToken = '' } = await readTokens(`${file}.tokens.json`);
     for (const token of [ownerToken, serviceToken]) expect(shown).not.toContain(token);
@@ -78,7 +78,7 @@ describe('trueup serve', () => {
       const cwd = join(temporaryFolder(), "it's: here");
       await mkdir(cwd);
       const serving = await serveProcess(dialects, { cwd });
-      const shown = await serving.sees(/service-token'?"? }\n$/);
+      const shown = await serving.waitForText(/service-token'?"? }\n$/);
       const made = [
         ...shown.matchAll(/^There is no (organization|mount) yet\. To make one:\n {2}(sed .*)$/gm),
       ];
@@ -203,7 +203,7 @@ describe('trueup serve', () => {
     const cwd = temporaryFolder();
     const serving = await serveProcess(['--admin'], { cwd });
     const file = join(cwd, '.trueup', 'embedded.db.admin-token');
-    const shown = await serving.sees(/-H @- \S+\/admin\/clock\n/);
+    const shown = await serving.waitForText(/-H @- \S+\/admin\/clock\n/);
     expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600');
     expect(shown).not.toContain((await readFile(file, 'utf8')).trim());
     const line = /^ {2}(sed .*\/admin\/clock)$/m.exec(shown)?.[1] ?? '';

@@ -41,7 +41,7 @@ async function read(url: string, headers: Record<string, string> = {}) {
 describe('trueup serve with a certificate and its key', () => {
   it('speaks TLS, and has https in its address, in links and in the command to try', async () => {
     const cwd = files();
-    const { line, sees, stop } = await serveProcess(
+    const { line, waitForText, stop } = await serveProcess(
       ['--seed', 'seed.yaml', '--dialect', 'hcp-terraform', ...TLS],
       {
         cwd,
@@ -49,7 +49,9 @@ describe('trueup serve with a certificate and its key', () => {
     );
     const url = /https:\/\/localhost:\d+/.exec(line)?.[0] ?? '';
     expect(line).toBe(`trueup serves ${url} from ${join(cwd, '.trueup', 'embedded.db')}`);
-    expect(await sees(/curl .*\n/)).toContain(`--cacert 'cert.pem' -H @- ${url}/api/v2/account/details\n`);
+    expect(await waitForText(/curl .*\n/)).toContain(
+      `--cacert 'cert.pem' -H @- ${url}/api/v2/account/details\n`,
+    );
     expect(readFileSync(join(cwd, '.trueup', 'embedded.db.url'), 'utf8')).toBe(`${url}\n`);
     const list = await read(`${url}/api/v2/organizations/acme/workspaces`, {
       authorization: 'Bearer ann-token',

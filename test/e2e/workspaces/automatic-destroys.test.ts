@@ -41,7 +41,7 @@ async function openWithApp(projectDuration?: string, dialect: string = dialectUn
 describe('A destroy time or duration of null', () => {
   it('switches off a manually scheduled destroy, and leaves nothing to plan', async () => {
     const { bench, stack, app, live } = await openWithApp();
-    await stack.begin(app(off));
+    await stack.setUp(app(off));
     const id = await bench.idOf('app');
     await bench.byHand.update(id, { 'auto-destroy-at': soon, 'auto-destroy-activity-duration': '2d' });
     expect(fieldsOf(await stack.plan())).toEqual([
@@ -59,7 +59,7 @@ describe('A destroy time or duration of null', () => {
     ['both', { autoDestroyAt: soon, autoDestroyActivityDuration: '14d' }],
   ])('is the value of %s after it is no longer declared', async (_, spec) => {
     const { stack, app, live } = await openWithApp();
-    await stack.begin(app(spec));
+    await stack.setUp(app(spec));
     await stack.declare(app({}));
     await stack.run(['apply', '--yes'], 0);
     expect(await live()).toEqual([null, null]);
@@ -69,7 +69,7 @@ describe('A destroy time or duration of null', () => {
   it('is not compared for a time beside a duration, because the service computes the time', async () => {
     const { bench, stack, app, live } = await openWithApp();
     const both = { autoDestroyAt: null, autoDestroyActivityDuration: '14d' };
-    await stack.begin(app({ ...both, autoDestroyAt: soon }));
+    await stack.setUp(app({ ...both, autoDestroyAt: soon }));
     await stack.declare(app(both));
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('A destroy time or duration of null', () => {
   it('is sent again for our own time if the service ignores it, although there is a duration', async () => {
     const { bench, stack, app, live } = await openWithApp();
     const duration = { autoDestroyActivityDuration: '14d' };
-    await stack.begin(app({ ...duration, autoDestroyAt: soon }));
+    await stack.setUp(app({ ...duration, autoDestroyAt: soon }));
     await stack.declare(app(duration));
     const { document } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
     bench.wire.add({
@@ -102,7 +102,7 @@ describe('A destroy time or duration of null', () => {
 describe('A duration of the project', () => {
   it('is overridden by a declared one, and applies again with null', async () => {
     const { stack, app, live } = await openWithApp('7d', 'neutral');
-    await stack.begin(app({}));
+    await stack.setUp(app({}));
     await stack.declare(app({ autoDestroyActivityDuration: '14d' }));
     expect(fieldsOf(await stack.plan())).toEqual([['/autoDestroyActivityDuration', '7d', '14d']]);
     await stack.run(['apply', '--yes'], 0);
@@ -116,7 +116,7 @@ describe('A duration of the project', () => {
 
   it('applies again when the workspace no longer declares one', async () => {
     const { stack, app, live } = await openWithApp('7d', 'neutral');
-    await stack.begin(app({ autoDestroyActivityDuration: '14d' }));
+    await stack.setUp(app({ autoDestroyActivityDuration: '14d' }));
     expect((await live())[1]).toBe('14d');
     await stack.declare(app({}));
     await stack.run(['apply', '--yes'], 0);
@@ -126,7 +126,7 @@ describe('A duration of the project', () => {
 
   it('stays if null cannot end it in a dialect, and the plan says so', async () => {
     const { bench, stack, app, live } = await openWithApp('7d', 'neutral');
-    await stack.begin(app({}));
+    await stack.setUp(app({}));
     await stack.declare(app({ autoDestroyActivityDuration: null, queueAllRuns: true }));
     expect(fieldsOf(await stack.plan())).toEqual([['/queueAllRuns', false, true]]);
     await stack.run(['apply', '--yes'], 0);
@@ -140,7 +140,7 @@ describe('A duration of the project', () => {
 
   it('is not reset when the same value is no longer declared', async () => {
     const { bench, stack, app } = await openWithApp('7d');
-    await stack.begin(app({ autoDestroyActivityDuration: '7d' }));
+    await stack.setUp(app({ autoDestroyActivityDuration: '7d' }));
     await stack.declare(app({}));
     await stack.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toEqual([]);
@@ -149,7 +149,7 @@ describe('A duration of the project', () => {
 
   it('no longer applies when the same change moves the workspace to another project', async () => {
     const { stack, app, live } = await openWithApp('7d');
-    await stack.begin(app({}));
+    await stack.setUp(app({}));
     await stack.declare(app({ projectId: 'prj-plain', autoDestroyActivityDuration: '14d' }));
     await stack.run(['apply', '--yes'], 0);
     expect((await live())[1]).toBe('14d');

@@ -22,7 +22,7 @@ describe('An organization that enforces health assessments', () => {
     async (value) => {
       const { bench, stack, organizationReads } = await openEnforcing();
       const spec = { assessmentsEnabled: value };
-      await stack.begin(workspace('app', spec), workspace('web', spec));
+      await stack.setUp(workspace('app', spec), workspace('web', spec));
       const { out } = await stack.run(['plan', '--exit-code'], 0);
       expect(out.replace(/\s+/g, ' ').split(staysOn)).toHaveLength(3);
       expect(organizationReads(), 'once a plan').toBe(1);
@@ -51,7 +51,7 @@ describe('An organization that enforces health assessments', () => {
 
   it('gets the declared value with each other change, in case it stops enforcing them', async () => {
     const { bench, stack } = await openEnforcing();
-    await stack.begin(workspace('app', { assessmentsEnabled: false, tags: { team: 'net' } }));
+    await stack.setUp(workspace('app', { assessmentsEnabled: false, tags: { team: 'net' } }));
     await stack.declare(
       workspace('app', { assessmentsEnabled: false, autoApply: true, tags: { env: 'prod' } }),
     );
@@ -67,7 +67,7 @@ describe('An organization that enforces health assessments', () => {
 
   it('leaves nothing to reset when they are no longer declared', async () => {
     const { bench, stack } = await openEnforcing();
-    await stack.begin(workspace('app', { assessmentsEnabled: true }));
+    await stack.setUp(workspace('app', { assessmentsEnabled: true }));
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out.replace(/\s+/g, ' ')).toContain(staysOn);
@@ -77,7 +77,7 @@ describe('An organization that enforces health assessments', () => {
 
   it('is read only if the live value differs from the manifest', async () => {
     const { stack, organizationReads } = await openEnforcing();
-    await stack.begin(workspace('app', { assessmentsEnabled: true }), workspace('web', { autoApply: true }));
+    await stack.setUp(workspace('app', { assessmentsEnabled: true }), workspace('web', { autoApply: true }));
     await stack.run(['plan', '--exit-code'], 0);
     expect(organizationReads()).toBe(0);
   });
@@ -96,7 +96,7 @@ describe('An organization that enforces health assessments', () => {
 it('An organization that does not enforce health assessments lets them be turned off', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { assessmentsEnabled: true }));
+  await stack.setUp(workspace('app', { assessmentsEnabled: true }));
   await stack.declare(workspace('app', { assessmentsEnabled: false }));
   await stack.run(['apply', '--yes'], 0);
   expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({

@@ -179,7 +179,7 @@ describe('Patterns beside file triggers that are off', () => {
 
   it('are accepted if only one of the two changes', async () => {
     const { stack } = await openStack('hcp-terraform');
-    await stack.begin(workspace('app', { triggerPatterns: idle.triggerPatterns }));
+    await stack.setUp(workspace('app', { triggerPatterns: idle.triggerPatterns }));
     await stack.declare(workspace('app', idle));
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
@@ -218,7 +218,7 @@ describe('A data retention policy', () => {
   it('is applied if the service is the self-hosted edition', async () => {
     const bench = await openBench({ dialects: ['hcp-terraform'], edition: 'self-hosted' });
     const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });
-    await stack.begin(retained);
+    await stack.setUp(retained);
     await stack.run(['plan', '--exit-code'], 0);
   });
 
@@ -270,10 +270,10 @@ describe.each(['neutral', 'hcp-terraform'])('In the dialect %s, an agent pool', 
     const { bench, stack } = await openPools();
     const text = '{"errors":[{"status":"404","title":"not found"}]}';
     const headers = { 'content-type': 'application/vnd.api+json' };
-    bench.wire.guardBy(async (request, pass) =>
+    bench.wire.setHandler(async (request, pass) =>
       request.path.includes('/agent-pools') ? { status: 404, headers, text } : pass(),
     );
-    await stack.begin(onAgents('apool-build'));
+    await stack.setUp(onAgents('apool-build'));
     await stack.run(['plan', '--exit-code'], 0);
   });
 });
@@ -306,7 +306,7 @@ describe.each(dialects)('In the dialect %s, an engine version', (dialect) => {
 describe('structuredRunOutputEnabled', () => {
   it('is a field of the dialect "hcp-terraform": applied, seen as drift, accepted and exported', async () => {
     const { bench, stack } = await openStack('hcp-terraform');
-    await stack.begin(workspace('app', { structuredRunOutputEnabled: false }));
+    await stack.setUp(workspace('app', { structuredRunOutputEnabled: false }));
     const id = await bench.idOf('app');
     expect(await bench.byHand.attributes(id)).toMatchObject({ 'structured-run-output-enabled': false });
     await bench.byHand.update(id, { 'structured-run-output-enabled': true });
@@ -325,7 +325,7 @@ describe('structuredRunOutputEnabled', () => {
     expect(err).toContain('error[not-in-dialect]');
     expect(flat(err)).toContain(message);
     await stack.run(['apply', '--yes'], 7);
-    const withDefaults = await stack.become({
+    const withDefaults = await stack.reconfigure({
       spec: { defaults: { Workspace: { structuredRunOutputEnabled: false } } },
     });
     await withDefaults.declare(workspace('app'));
@@ -335,7 +335,7 @@ describe('structuredRunOutputEnabled', () => {
 
   it('is in no export, drift or manifest of the dialect "neutral", although the service returns it', async () => {
     const { bench, stack } = await openStack();
-    await stack.begin(workspace('app', { autoApply: true }));
+    await stack.setUp(workspace('app', { autoApply: true }));
     await bench.byHand.update(await bench.idOf('app'), { 'structured-run-output-enabled': false });
     await stack.run(['drift', '--unmanaged'], 0);
     await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false });

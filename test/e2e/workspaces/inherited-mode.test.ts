@@ -21,7 +21,7 @@ async function openProjects() {
   const stack = await bench.checkout();
   /** The first writes of the workspace; assessments are switched on by hand, so that no manifest declares them. */
   const begin = async (spec: object) => {
-    await stack.begin(workspace('app', spec));
+    await stack.setUp(workspace('app', spec));
     const id = await bench.idOf('app');
     const attributes = { 'assessments-enabled': true };
     const { status } = await bench.byHand.patch(`/workspaces/${id}`, {
@@ -125,7 +125,7 @@ describe('Undeclared health assessments on agents', () => {
       agentPoolId: 'apool-build',
       tags: { env: 'test', team: 'net' },
     };
-    await stack.begin(workspace('app', onAgents));
+    await stack.setUp(workspace('app', onAgents));
     const id = await bench.idOf('app');
     await bench.byHand.update(id, { 'assessments-enabled': true });
     for (const change of [{ autoApply: true }, { tags: { env: 'prod' } }]) {

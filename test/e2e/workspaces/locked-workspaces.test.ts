@@ -33,7 +33,7 @@ const foreignLockStays = /not by this stack: the lock is left\s+alone/;
 describe('A lock that this stack took', () => {
   it('is recorded with its holder and its reason, and removed with the field', async () => {
     const { bench, stack, app } = await openWithApp();
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     const me = await new TestClient(bench.byHand.url, secrets.API_TOKEN).get('/account/details');
     expect(await marksOf(stack)).toEqual({
       locked: true,
@@ -49,7 +49,7 @@ describe('A lock that this stack took', () => {
   it('whose answer was lost is ours, because our user holds it with our reason', async () => {
     const { bench, stack, app } = await openWithApp();
     bench.wire.add({ ...lockCall, fault: { drop: 'after' } });
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     expect(await marksOf(stack)).toMatchObject({ locked: true, lockedReason: 'frozen' });
     await stack.declare(app({}));
     await stack.run(['apply', '--yes'], 0);
@@ -62,7 +62,7 @@ describe('A lock that this stack took', () => {
       { ...lockCall, fault: { drop: 'after' } },
       { method: 'GET', path: /\/account\/details$/, fault: { answer: 404 } },
     );
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     expect(await marksOf(stack)).toBeUndefined();
     await stack.declare(app({}));
     expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(foreignLockStays);
@@ -71,7 +71,7 @@ describe('A lock that this stack took', () => {
 
   it('is recognized by its reason if the service does not show its holder', async () => {
     const { bench, stack, app } = await openWithApp();
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     bench.wire.add({
       method: 'GET',
       path: /./,
@@ -94,7 +94,7 @@ describe('A lock that somebody else takes first', () => {
     const { bench, stack, app } = await openWithApp();
     const id = await bench.idOf('app');
     bench.wire.add({ ...lockCall, fault: { first: () => act(bench, 'lock', id, lock) } });
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     expect(await marksOf(stack)).toBeUndefined();
     await stack.declare(app({}));
     const { out } = await stack.run(['apply', '--yes'], 0);
@@ -110,7 +110,7 @@ describe('A lock that somebody else takes first', () => {
       { ...lockCall, fault: { drop: 'before' } },
       { ...lockCall, fault: { first: () => act(bench, 'lock', id, lock) } },
     );
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     expect(await marksOf(stack)).toBeUndefined();
     expect(await lockOf(bench)).toBe('frozen');
   });
@@ -121,7 +121,7 @@ describe('Our lock that somebody removed and set again', () => {
   async function openTakenOver(reason: string) {
     const opened = await openWithApp();
     const { bench, stack, app } = opened;
-    await stack.begin(app({ lock, autoApply: true }));
+    await stack.setUp(app({ lock, autoApply: true }));
     const id = await bench.idOf('app');
     await act(bench, 'force-unlock', id);
     await act(bench, 'lock', id, { reason });
@@ -144,7 +144,7 @@ describe('Our lock that somebody removed and set again', () => {
   it('stays if the service shows neither holder nor reason, because nothing proves that it is ours', async () => {
     const { bench, stack, app } = await openTakenOver('theirs');
     await stack.declare(app({}));
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       const answer = await pass();
       const withoutHolder = (key: string, value: unknown) =>
         /^locked-(by|reason)$/.test(key) ? undefined : value;
@@ -171,7 +171,7 @@ describe('Our lock that somebody removed and set again', () => {
 
   it('just before our unlock makes the change stale', async () => {
     const { bench, stack, app } = await openWithApp();
-    await stack.begin(app({ lock, autoApply: true }));
+    await stack.setUp(app({ lock, autoApply: true }));
     const id = await bench.idOf('app');
     const first = async () => {
       await act(bench, 'force-unlock', id);
@@ -187,7 +187,7 @@ describe('Our lock that somebody removed and set again', () => {
   it('prevents the delete of the workspace', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
-    await stack.begin(workspace('app', { lock }));
+    await stack.setUp(workspace('app', { lock }));
     const id = await bench.idOf('app');
     await act(bench, 'force-unlock', id);
     await act(bench, 'lock', id, lock);
@@ -201,7 +201,7 @@ describe('Our lock that somebody removed and set again', () => {
 describe('A workspace that is created again', () => {
   it('does not inherit the record of our lock on the former workspace of that name', async () => {
     const { bench, stack, app } = await openWithApp();
-    await stack.begin(app({ lock }));
+    await stack.setUp(app({ lock }));
     const former = await bench.idOf('app');
     await act(bench, 'force-unlock', former);
     await bench.byHand.delete(`/workspaces/${former}`);
@@ -220,7 +220,7 @@ describe('A release that removes our lock', () => {
   async function openUndeclared() {
     const opened = await openWithApp();
     const { bench, stack, app } = opened;
-    await stack.begin(app({ lock }), workspace('other'));
+    await stack.setUp(app({ lock }), workspace('other'));
     await stack.declare(workspace('other'));
     return { ...opened, bench, stack, id: await bench.idOf('app') };
   }

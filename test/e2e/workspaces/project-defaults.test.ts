@@ -80,9 +80,9 @@ describe('The defaults of a project', () => {
 
   /** Delays the next write by a rate limit, and runs an action meanwhile. */
   const meanwhile = (bench: Bench, action: () => Promise<unknown>) =>
-    bench.wire.guardBy(async (request, pass) => {
+    bench.wire.setHandler(async (request, pass) => {
       if (isRead(request)) return pass();
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       await action();
       return { status: 429, headers: { 'retry-after': '0' }, text: '' };
     });

@@ -111,7 +111,7 @@ describe('The guard scheduled-destroy blocks', () => {
   it('a time for a workspace whose protection ends with the same plan, as the error suggests', async () => {
     const { stack, guardsOf } = await openScene({ begin: {} });
     await stack.declare(workspace('app', {}, { protect: true }));
-    await stack.insist();
+    await stack.applyAcknowledged();
     const spec = { autoDestroyAt: soon };
     await stack.declare(workspace('app', spec, { protect: true }));
     const { out } = await stack.run(['plan'], 7);
@@ -230,9 +230,9 @@ describe('A plan with a date and a duration, if one ends the other,', () => {
     const { stack, bench, live } = await openScene({ dialect, begin, allow: ['scheduled-destroy'] });
     const id = await bench.idOf('app');
     await stack.declare(workspace('app', { autoDestroyAt: soon }));
-    bench.wire.guardBy(async ({ method }, pass) => {
+    bench.wire.setHandler(async ({ method }, pass) => {
       if (method !== 'PATCH') return pass();
-      bench.wire.guardBy(undefined);
+      bench.wire.setHandler(undefined);
       await bench.byHand.update(id, timed);
       return { status: 429, headers: { 'retry-after': '0' }, text: '' };
     });
@@ -243,7 +243,7 @@ describe('A plan with a date and a duration, if one ends the other,', () => {
 
   it('shows that a date ends the duration of the project, for this workspace', async () => {
     const { stack, live } = await openScene({ dialect, allow: ['scheduled-destroy'] });
-    await stack.begin(workspace('app', { projectId: 'prj-week' }));
+    await stack.setUp(workspace('app', { projectId: 'prj-week' }));
     await stack.declare(workspace('app', { projectId: 'prj-week', autoDestroyAt: soon }));
     const { changes } = await stack.plan();
     expect(changes[0]?.fields[1]).toMatchObject({

@@ -13,7 +13,7 @@ const vcsRepo = { identifier: 'acme/network', oauthTokenId: 'ot-git' };
 async function openApp(byHand: object) {
   const bench = await openBench();
   const stack = await bench.checkout();
-  await stack.begin(workspace('app', { vcsRepo }));
+  await stack.setUp(workspace('app', { vcsRepo }));
   const id = await bench.idOf('app');
   const patch = async (attributes: object) => {
     const body = { data: { type: 'workspaces', attributes } };
@@ -103,7 +103,7 @@ interface Served {
 
 async function openServed({ dialect, missing = [], byHand = ['somebody-elses'], target = {} }: Served) {
   const bench = await openBench(dialect === undefined ? {} : { dialects: [dialect] });
-  bench.wire.guardBy(lacking(...missing));
+  bench.wire.setHandler(lacking(...missing));
   const others = new TestClient(bench.wire.url, secrets.API_TOKEN);
   for (const name of byHand) await others.created({ name });
   const stack = await bench.checkout({
@@ -198,7 +198,7 @@ describe('If file triggers follow from the lists of triggers,', () => {
 
   it('an apply that turns them off beside a list fails if nothing shows that yet', async () => {
     const { stack } = await openServed({ ...loose, byHand: [] });
-    await stack.begin(workspace('app', patterns));
+    await stack.setUp(workspace('app', patterns));
     await stack.declare(workspace('app', { ...patterns, fileTriggersEnabled: false }));
     await stack.run(['apply', '--yes'], 6);
     expect(await refusals(stack)).toEqual({ code: 7, problems: ['file-triggers-derived'] });

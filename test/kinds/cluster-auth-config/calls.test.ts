@@ -4,7 +4,7 @@ import { liveConfig } from '../../../src/kinds/cluster-auth-config/fields.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { LedgerRecord } from '../../../src/model/ledger.ts';
 import type { Spec } from '../../../src/model/resource.ts';
-import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
+import { declare, draftChange } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
@@ -29,7 +29,7 @@ const version = (number: number) => ({ tokenReviewerJwt: { set: true, version: n
 
 function plan(declared: Spec, was?: JsonObject, recorded?: Spec) {
   const about = recorded === undefined ? {} : { record: record(recorded) };
-  const { change, context, problems, notes } = meet(
+  const { change, context, problems, notes } = draftChange(
     kind,
     config(declared),
     was === undefined ? undefined : live(was),
@@ -94,7 +94,7 @@ describe('The call of a config', () => {
 
   it('does not exist when nothing differs, or when the config is released', () => {
     expect(plan({}, {}).planned.calls).toEqual([]);
-    const { change, context } = meet(kind, config({ issuer: 'me' }), live());
+    const { change, context } = draftChange(kind, config({ issuer: 'me' }), live());
     expect(kind.calls({ ...change, action: 'release' }, context).calls).toEqual([]);
   });
 });
@@ -118,13 +118,15 @@ describe('The plan of a config', () => {
   it('takes an unreported field as its default if undeclared, and compares it with the ledger otherwise', () => {
     const { issuer: _, disable_iss_validation: __, ...four } = answered;
     const was = liveConfig(config().address, four);
-    expect(meet(kind, config(), was).change.fields).toEqual([]);
+    expect(draftChange(kind, config(), was).change.fields).toEqual([]);
     const about = { record: record({ issuer: 'me' }) };
-    expect(meet(kind, config({ issuer: 'me' }), was, about).change.fields).toEqual([]);
-    expect(meet(kind, config({ issuer: 'you' }), was, about).change.fields).toMatchObject([
+    expect(draftChange(kind, config({ issuer: 'me' }), was, about).change.fields).toEqual([]);
+    expect(draftChange(kind, config({ issuer: 'you' }), was, about).change.fields).toMatchObject([
       { path: ['issuer'], after: 'you' },
     ]);
-    expect(meet(kind, config(), was, about).change.fields).toMatchObject([{ path: ['issuer'], after: '' }]);
+    expect(draftChange(kind, config(), was, about).change.fields).toMatchObject([
+      { path: ['issuer'], after: '' },
+    ]);
   });
 });
 
@@ -179,7 +181,7 @@ describe('The reviewer JWT', () => {
     const { token_reviewer_jwt_set: _, ...silent } = answered;
     const was = liveConfig(config().address, silent);
     const differing = (declared: Spec, recorded: Spec) =>
-      meet(kind, config(declared), was, { record: record(recorded) }).change.fields.length;
+      draftChange(kind, config(declared), was, { record: record(recorded) }).change.fields.length;
     expect(differing(source, version(2))).toBe(0);
     expect(differing(source, version(1))).toBe(1);
     const moved = { tokenReviewerJwt: { set: true, version: 2, env: 'OTHER' } };
@@ -223,13 +225,13 @@ describe('Against the embedded service, a config', () => {
     const apply = async (declared: Spec) => {
       const was = await kind.readOne(at.session, config().address);
       const about = recorded === undefined ? {} : { record: recorded };
-      const { change, context } = meet(kind, config(declared), was, about);
+      const { change, context } = draftChange(kind, config(declared), was, about);
       for (const call of kind.calls(change, context).calls) {
         expect(call.success).toContain((await at.send(call, { REVIEWER_JWT: 'a.b.c' })).status);
       }
       recorded = record(context.desired);
       const is = await kind.readOne(at.session, config().address);
-      return meet(kind, config(declared), is, { record: recorded }).change.fields;
+      return draftChange(kind, config(declared), is, { record: recorded }).change.fields;
     };
     const specs: Spec[] = [
       {},

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
-import { declare, wants } from '../../support/services/cluster-auth/declare.ts';
+import { declare, readRequest } from '../../support/services/cluster-auth/declare.ts';
 import {
   type Canned,
   type Mount,
@@ -32,7 +32,7 @@ describe('Reading the config of a mount', () => {
   it('returns every field, but of the reviewer JWT only whether one is stored', async () => {
     mount = await openEmbeddedMount();
     await mount.write('/auth/cluster/config', { ...four, token_reviewer_jwt: 'planted-secret' });
-    const set = await kind.read(mount.session, wants([config]));
+    const set = await kind.read(mount.session, readRequest([config]));
     expect(set.resources).toEqual([
       {
         address: config.address,
@@ -55,7 +55,7 @@ describe('Reading the config of a mount', () => {
   it('returns null for the reviewer JWT when the service reports that none is stored', async () => {
     mount = await openEmbeddedMount();
     await mount.write('/auth/cluster/config', four);
-    const set = await kind.read(mount.session, wants([config]));
+    const set = await kind.read(mount.session, readRequest([config]));
     expect(set.resources[0]).toMatchObject({
       spec: { tokenReviewerJwt: null },
       facts: { reviewerJwtSet: false },
@@ -65,14 +65,14 @@ describe('Reading the config of a mount', () => {
 
   it('lists the fields that a service does not return', async () => {
     const { session } = await answering({ status: 200, body: { data: four } });
-    const set = await kind.read(session, wants([config]));
+    const set = await kind.read(session, readRequest([config]));
     expect(set.resources[0]?.facts).toMatchObject({ reviewerJwtSet: null });
     expect(set.invisible).toEqual(['tokenReviewerJwt', 'disableIssValidation', 'issuer']);
   });
 
   it('finds no config on a mount that was never configured', async () => {
     mount = await openEmbeddedMount();
-    expect(await kind.read(mount.session, wants([config]))).toMatchObject({
+    expect(await kind.read(mount.session, readRequest([config]))).toMatchObject({
       resources: [],
       total: 0,
       incomplete: [],
@@ -82,13 +82,13 @@ describe('Reading the config of a mount', () => {
 
   it('sends no request when the stack has no config', async () => {
     mount = await openEmbeddedMount();
-    expect(await kind.read(mount.session, wants([]))).toMatchObject({ resources: [], incomplete: [] });
+    expect(await kind.read(mount.session, readRequest([]))).toMatchObject({ resources: [], incomplete: [] });
     expect(mount.seen).toEqual([]);
   });
 
   it('names the mount when it does not exist', async () => {
     mount = await openEmbeddedMount({ mount: 'nowhere' });
-    const { incomplete } = await kind.read(mount.session, wants([config]));
+    const { incomplete } = await kind.read(mount.session, readRequest([config]));
     expect(incomplete).toEqual([
       expect.stringMatching(/the mount "nowhere" of target "prod" does not exist.*no handler for route/),
     ]);
@@ -118,7 +118,7 @@ describe('Reading the config of a mount', () => {
     ['answers without data', { status: 200, body: {} }, 'without data'],
   ])('never takes a service for empty that %s', async (_, answer, says) => {
     const { session } = await answering(answer);
-    const set = await kind.read(session, wants([config]));
+    const set = await kind.read(session, readRequest([config]));
     expect(set.resources).toEqual([]);
     expect(set.incomplete).toEqual([expect.stringContaining(says)]);
   });

@@ -4,7 +4,7 @@ import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { bareRole } from '../../support/services/cluster-auth/bare-role.ts';
-import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
+import { declare, draftChange } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 const spec: Spec = { boundServiceAccountNames: ['api'], boundServiceAccountNamespaces: ['payments'] };
@@ -13,7 +13,7 @@ const role = (more: Spec = {}) => declare(kind, 'payments-api', { ...spec, ...mo
 const live = (more: JsonObject = {}) => liveRole(role().address, { ...bareRole, ...more });
 
 function callsFor(declared: Spec, was?: JsonObject) {
-  const { change, context } = meet(kind, role(declared), was === undefined ? undefined : live(was));
+  const { change, context } = draftChange(kind, role(declared), was === undefined ? undefined : live(was));
   return kind.calls(change, context);
 }
 
@@ -56,7 +56,7 @@ describe('The calls of a role', () => {
   it('leave out of an update the undeclared fields that the service does not return', () => {
     const { token_bound_cidrs: _, ...old } = bareRole;
     const was = liveRole(role().address, old);
-    const { change, context } = meet(kind, role({ tokenTtl: 60 }), was);
+    const { change, context } = draftChange(kind, role({ tokenTtl: 60 }), was);
     const [call] = kind.calls(change, context).calls;
     expect(call?.body).not.toHaveProperty('token_bound_cidrs');
     expect(call?.body).toHaveProperty('bound_service_account_namespace_selector', '');
@@ -64,7 +64,7 @@ describe('The calls of a role', () => {
 
   it('reset a field that is no longer declared to its default', () => {
     const record = { origin: 'created' as const, fields: { audience: 'vault' } };
-    const { change, context } = meet(kind, role(), live({ audience: 'vault' }), { record });
+    const { change, context } = draftChange(kind, role(), live({ audience: 'vault' }), { record });
     expect(change.fields).toMatchObject([
       { path: ['audience'], before: 'vault', after: '', origin: 'no longer declared' },
     ]);
@@ -78,7 +78,7 @@ describe('The calls of a role', () => {
   });
 
   it('delete it with those that narrow, if its whole content is unchanged', () => {
-    const { change, context } = meet(kind, role(), live());
+    const { change, context } = draftChange(kind, role(), live());
     const { calls, preconditions } = kind.calls({ ...change, action: 'delete' }, context);
     expect(calls).toMatchObject([
       { method: 'DELETE', path: ['auth', 'cluster', 'role', 'payments-api'], order: 10 },
@@ -88,13 +88,13 @@ describe('The calls of a role', () => {
   });
 
   it('are empty for a role that is released, or adopted as it is', () => {
-    const { change, context } = meet(kind, role(), live());
+    const { change, context } = draftChange(kind, role(), live());
     expect(kind.calls({ ...change, action: 'release' }, context).calls).toEqual([]);
     expect(kind.calls({ ...change, action: 'adopt' }, context).calls).toEqual([]);
   });
 
   it('use the path segments of a mount whose path has a slash', () => {
-    const { change, context } = meet(kind, role());
+    const { change, context } = draftChange(kind, role());
     const { calls } = kind.calls(change, {
       ...context,
       target: { ...context.target, mount: 'team/cluster' },
@@ -103,35 +103,37 @@ describe('The calls of a role', () => {
   });
 
   it('have a note when the names of identities change', () => {
-    expect(meet(kind, role({ aliasNameSource: 'serviceaccount_name' }), live()).notes).toEqual([
+    expect(draftChange(kind, role({ aliasNameSource: 'serviceaccount_name' }), live()).notes).toEqual([
       expect.stringContaining('new identity'),
     ]);
-    expect(meet(kind, role({ aliasNameSource: null }), live({ alias_name_source: '' })).notes).toEqual([]);
+    expect(draftChange(kind, role({ aliasNameSource: null }), live({ alias_name_source: '' })).notes).toEqual(
+      [],
+    );
   });
 });
 
 describe('The plan of a role', () => {
   it('reports that an undeclared live value does not fit a declared one', () => {
-    expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 })).problems).toEqual([
+    expect(draftChange(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 })).problems).toEqual([
       'ttl-over-maximum',
     ]);
-    expect(meet(kind, role({ tokenPeriod: 60 }), live({ token_type: 'batch' })).problems).toEqual([
+    expect(draftChange(kind, role({ tokenPeriod: 60 }), live({ token_type: 'batch' })).problems).toEqual([
       'batch-periodic',
     ]);
     expect(
-      meet(kind, role({ tokenTtl: '2h', tokenMaxTtl: 0 }), live({ token_max_ttl: 3600 })).problems,
+      draftChange(kind, role({ tokenTtl: '2h', tokenMaxTtl: 0 }), live({ token_max_ttl: 3600 })).problems,
     ).toEqual([]);
   });
 
   it('reports nothing about a live role that equals its manifest, even with such values', () => {
-    expect(meet(kind, role(), live({ token_type: 'batch', token_period: 60 })).problems).toEqual([]);
+    expect(draftChange(kind, role(), live({ token_type: 'batch', token_period: 60 })).problems).toEqual([]);
   });
 
   it('uses the default for a field that is no longer declared', () => {
     const record = { origin: 'created' as const, fields: { tokenMaxTtl: 3600 } };
-    expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 }), { record }).problems).toEqual(
-      [],
-    );
+    expect(
+      draftChange(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 }), { record }).problems,
+    ).toEqual([]);
   });
 });
 
@@ -171,7 +173,12 @@ describe('An undeclared field of a role that was changed since the last apply', 
   ] as const)(
     'is reset in the write that it conflicts with: %s',
     (_, declared, found, [name, before, after]) => {
-      const { change, context, problems } = meet(kind, role(declared), live(found), created({}, declared));
+      const { change, context, problems } = draftChange(
+        kind,
+        role(declared),
+        live(found),
+        created({}, declared),
+      );
       expect(problems).toEqual([]);
       const other = Object.keys(declared)[0];
       expect(change.fields.find(({ path }) => path[0] === name)).toMatchObject({ before, after });
@@ -194,7 +201,7 @@ describe('An undeclared field of a role that was changed since the last apply', 
 
   it('returns to the value of the last apply, not to the default', () => {
     const about = created({ tokenMaxTtl: 86_400 }, { tokenTtl: 7200 });
-    const { change, problems } = meet(
+    const { change, problems } = draftChange(
       kind,
       role({ tokenTtl: '2h' }),
       live({ token_ttl: 30, token_max_ttl: 60 }),
@@ -209,13 +216,13 @@ describe('An undeclared field of a role that was changed since the last apply', 
 
   it('is an error if the value of the last apply does not fit the manifest either', () => {
     const about = created({ tokenMaxTtl: 3600 });
-    expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 60 }), about).problems).toEqual([
+    expect(draftChange(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 60 }), about).problems).toEqual([
       'ttl-over-maximum',
     ]);
   });
 
   it('is left alone if it conflicts with nothing', () => {
-    const { change } = meet(kind, role({ tokenTtl: '2h' }), live({ token_num_uses: 3 }), created());
+    const { change } = draftChange(kind, role({ tokenTtl: '2h' }), live({ token_num_uses: 3 }), created());
     expect(change.fields.map(({ path }) => path)).toEqual([['tokenTtl']]);
   });
 });
@@ -248,7 +255,7 @@ describe('Against the embedded service, a role', () => {
     });
     const was = await kind.readOne(mount.session, role().address);
     const declared = declare(kind, 'payments-api', { boundServiceAccountNames: ['api'], tokenTtl: '1h' });
-    const { change, context } = meet(kind, declared, was);
+    const { change, context } = draftChange(kind, declared, was);
     for (const call of kind.calls(change, context).calls) expect((await mount.send(call)).status).toBe(204);
     const is = await kind.readOne(mount.session, role().address);
     expect(is?.spec).toMatchObject({ boundServiceAccountNamespaceSelector: selector, tokenTtl: 3600 });

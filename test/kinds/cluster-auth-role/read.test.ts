@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
 import type { Target } from '../../../src/model/stack.ts';
-import { declare, wants } from '../../support/services/cluster-auth/declare.ts';
+import { declare, readRequest } from '../../support/services/cluster-auth/declare.ts';
 import {
   type Canned,
   type Mount,
@@ -42,7 +42,10 @@ describe('Reading the roles of a mount', () => {
     const { session, seen } = await embedded(['declared', 'recorded', 'payments-api', 'foreign'], {
       owns: ['payments-*'],
     });
-    const set = await kind.read(session, wants([role('declared'), role('not-there')], [role('recorded')]));
+    const set = await kind.read(
+      session,
+      readRequest([role('declared'), role('not-there')], [role('recorded')]),
+    );
     expect(set.resources.map(({ address }) => address.name).toSorted()).toEqual([
       'declared',
       'payments-api',
@@ -60,24 +63,24 @@ describe('Reading the roles of a mount', () => {
 
   it('finds a role whose manifest spells its name in capitals', async () => {
     const { session } = await embedded(['payments-api']);
-    const set = await kind.read(session, wants([role('Payments-API')]));
+    const set = await kind.read(session, readRequest([role('Payments-API')]));
     expect(set.resources.map(({ address }) => address.name)).toEqual(['payments-api']);
   });
 
   it('reads every role of a mount that is exclusive to the stack', async () => {
     const { session } = await embedded(['one', 'two'], { exclusive: true });
-    expect((await kind.read(session, wants([]))).resources).toHaveLength(2);
+    expect((await kind.read(session, readRequest([]))).resources).toHaveLength(2);
   });
 
   it('sends nothing when no role is declared, recorded or owned', async () => {
     const { session, seen } = await embedded(['foreign']);
-    expect(await kind.read(session, wants([]))).toMatchObject({ resources: [], incomplete: [] });
+    expect(await kind.read(session, readRequest([]))).toMatchObject({ resources: [], incomplete: [] });
     expect(seen).toEqual([]);
   });
 
   it('takes an empty list for an empty mount', async () => {
     const { session } = await embedded([]);
-    expect(await kind.read(session, wants([role('a')]))).toMatchObject({
+    expect(await kind.read(session, readRequest([role('a')]))).toMatchObject({
       resources: [],
       total: 0,
       incomplete: [],
@@ -86,7 +89,7 @@ describe('Reading the roles of a mount', () => {
 
   it('names the mount when it does not exist, and reads no role of it', async () => {
     mount = await openEmbeddedMount({ mount: 'team/other' });
-    const set = await kind.read(mount.session, wants([role('a')]));
+    const set = await kind.read(mount.session, readRequest([role('a')]));
     expect(set.unread).toContain('the mount "team/other" of target "prod" does not exist');
     expect(set.total).toBeUndefined();
     expect(mount.seen).toEqual([...questions('team/other'), expect.stringMatching(/team\/other\/role$/)]);
@@ -98,7 +101,7 @@ describe('Reading the roles of a mount', () => {
         ? { status: 403, body: { errors: ['permission denied'] } }
         : { status: 200, body: { data: plain } },
     );
-    const set = await kind.read(session, wants([role('a')]));
+    const set = await kind.read(session, readRequest([role('a')]));
     expect(set.resources).toEqual([]);
     expect(set.unread).toMatch(/mount "cluster".*cannot be read with this token.*permission denied/);
     expect(seen).toHaveLength(1);
@@ -110,7 +113,7 @@ describe('Reading the roles of a mount', () => {
         ? { status: 200, body: { data: { keys: ['a', 7] } } }
         : { status: 200, body: { data: plain } },
     );
-    const set = await kind.read(session, wants([role('a')]));
+    const set = await kind.read(session, readRequest([role('a')]));
     expect(set).toMatchObject({ resources: [], unread: 'the list of roles contains no names' });
     expect(seen).toHaveLength(1);
   });
@@ -123,7 +126,7 @@ describe('Reading the roles of a mount', () => {
           : { status: 200, body: { data: plain } },
       false,
     );
-    const set = await kind.read(session, wants([role('a')]));
+    const set = await kind.read(session, readRequest([role('a')]));
     expect(set.resources).toHaveLength(1);
     expect(set.notes).toEqual([expect.stringContaining('LIST was refused')]);
     expect(seen).toEqual(['GET /v1/auth/cluster/role?list=true', 'GET /v1/auth/cluster/role/a']);
@@ -136,7 +139,7 @@ describe('Reading the roles of a mount', () => {
         ? { status: 500, body: { errors: ['boom'] } }
         : { status: 200, body: { data: { keys: names } } },
     );
-    const set = await kind.read(session, wants(names.map(role)));
+    const set = await kind.read(session, readRequest(names.map(role)));
     expect(set).toMatchObject({ resources: [], incomplete: [] });
     expect(set.unread).toMatch(/could not read any of its 300 roles: role "r\d+" was not read: .*boom$/);
     expect(new Set(seen).size).toBeLessThan(20);
@@ -159,7 +162,7 @@ describe('Reading the roles of a mount', () => {
 
   it('leaves out a role that disappeared after the list, and reports a forbidden one', async () => {
     const { session } = await contradicting([['gone', 'secret'], ['secret']]);
-    const set = await kind.read(session, wants([role('gone'), role('secret')]));
+    const set = await kind.read(session, readRequest([role('gone'), role('secret')]));
     expect(set).toMatchObject({ resources: [], total: 1 });
     expect(set.incomplete).toEqual([expect.stringContaining('role "secret" was not read')]);
     expect([...(set.unseen?.keys() ?? [])]).toEqual(['ClusterAuthRole/prod/secret']);
@@ -174,7 +177,7 @@ describe('Reading the roles of a mount', () => {
     ['the list could not be read again', 403, 'the roles could not be listed again'],
   ])('does not take a role for absent that was not found if %s', async (_, second, why) => {
     const { session, seen } = await contradicting([['gone', 'secret'], second]);
-    const set = await kind.read(session, wants([role('gone'), role('secret')]));
+    const set = await kind.read(session, readRequest([role('gone'), role('secret')]));
     expect(set).toMatchObject({ resources: [], total: 2 });
     expect(set.unseen?.get(readAddress('ClusterAuthRole/prod/gone'))).toContain(why);
     expect(set.incomplete).toHaveLength(2);
@@ -195,7 +198,7 @@ describe('Reading the roles of a mount', () => {
         ? { status: 200, body: { data: { keys: ['a'] } } }
         : { status: 200, body: { data: old } },
     );
-    const set = await kind.read(session, wants([role('a')]));
+    const set = await kind.read(session, readRequest([role('a')]));
     expect(set.resources[0]?.facts['content']).toEqual({
       boundServiceAccountNames: ['a'],
       boundServiceAccountNamespaces: [],
@@ -216,7 +219,7 @@ describe('Reading the roles of a mount', () => {
     const { mount: _, ...unnamed } = target;
     await kind.read(
       { ...rest, target: unnamed, dialect: { ...dialect, defaultMount: 'elsewhere' } },
-      wants([role('a')]),
+      readRequest([role('a')]),
     );
     expect(mount.seen[0]).toContain('/v1/auth/elsewhere/role');
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
 import type { Json } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
-import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
+import { declare, draftChange } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 let mount: Mount;
@@ -71,14 +71,14 @@ const roleSpec: fc.Arbitrary<Spec> = fc
 async function applyAndDiff(name: string, spec: Spec): Promise<unknown> {
   const resource = declare(kind, name, spec);
   const live = await kind.readOne(mount.session, resource.address);
-  const { change, context, problems } = meet(kind, resource, live);
+  const { change, context, problems } = draftChange(kind, resource, live);
   const refused = problems.length > 0;
   for (const call of kind.calls(change, context).calls) {
     const answer = await mount.send(call);
     expect(answer.status, answer.words).toBe(refused ? 400 : 204);
   }
   if (refused) return undefined;
-  return meet(kind, resource, await kind.readOne(mount.session, resource.address)).change.fields;
+  return draftChange(kind, resource, await kind.readOne(mount.session, resource.address)).change.fields;
 }
 
 describe('A role that was applied', () => {
@@ -104,7 +104,11 @@ describe('A role that was applied', () => {
     };
     expect(await applyAndDiff('same', spec)).toEqual([]);
     const resource = declare(kind, 'same', { ...spec, tokenTtl: '1m' });
-    const { change, context } = meet(kind, resource, await kind.readOne(mount.session, resource.address));
+    const { change, context } = draftChange(
+      kind,
+      resource,
+      await kind.readOne(mount.session, resource.address),
+    );
     expect(kind.calls(change, context).calls).toEqual([]);
   });
 });

@@ -6,7 +6,12 @@ import {
   openCannedOrganization,
   openEmbeddedOrganization,
 } from '../../support/services/workspaces/open-organization.ts';
-import { bare, declare, wants, inAcme } from '../../support/services/workspaces/plan-organization.ts';
+import {
+  bareAttributes,
+  declare,
+  readRequest,
+  inAcme,
+} from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -39,7 +44,7 @@ describe('Reading consumers', () => {
     const { session, seen } = await embedded();
     const set = await kind.read(
       session,
-      wants(['app', 'everyone', 'missing'].map((name) => declare(kind.name, name))),
+      readRequest(['app', 'everyone', 'missing'].map((name) => declare(kind.name, name))),
     );
     expect(seen.filter((line) => line.includes(relation)).toSorted()).toEqual([
       `GET /workspaces/ws-app/${relation}?page[size]=100&page[number]=1`,
@@ -55,13 +60,16 @@ describe('Reading consumers', () => {
 
   it('also reads consumers that only the ledger has', async () => {
     const { session } = await embedded();
-    const set = await kind.read(session, wants([], { 'RemoteStateConsumers/acme/app': { id: 'ws-app' } }));
+    const set = await kind.read(
+      session,
+      readRequest([], { 'RemoteStateConsumers/acme/app': { id: 'ws-app' } }),
+    );
     expect(set.resources.map((resource) => resource.address.name)).toEqual(['app']);
   });
 
   it('reads one workspace again with the same result', async () => {
     const { session } = await embedded();
-    const { resources } = await kind.read(session, wants([declare(kind.name, 'app')]));
+    const { resources } = await kind.read(session, readRequest([declare(kind.name, 'app')]));
     expect(await kind.readOne(session, address, 'ws-app')).toEqual(resources[0]);
     expect(await kind.readOne(session, address, 'ws-gone')).toBeUndefined();
   });
@@ -75,7 +83,7 @@ describe('Consumers of many workspaces that the service answers with 404', () =>
     const data = some.map((name) => ({
       id: `ws-${name}`,
       type: 'workspaces',
-      attributes: { ...bare, name },
+      attributes: { ...bareAttributes, name },
       relationships: {
         ...inAcme,
         project: { data: { type: 'projects', id: projectOf(name) } },
@@ -96,13 +104,13 @@ describe('Consumers of many workspaces that the service answers with 404', () =>
 
   it('are requested for each workspace, because one response proves nothing about the others', async () => {
     const { session, asked } = await missing(() => 'prj-one');
-    expect((await kind.read(session, wants(all))).unsupported).toMatchObject({ code: 'no-consumers' });
+    expect((await kind.read(session, readRequest(all))).unsupported).toMatchObject({ code: 'no-consumers' });
     expect(asked()).toBe(30);
   });
 
   it('are not read completely if one of them can be read', async () => {
     const { session, asked } = await missing((name) => (name === 'w-20' ? 'prj-two' : 'prj-one'), ['w-20']);
-    const set = await kind.read(session, wants(all));
+    const set = await kind.read(session, readRequest(all));
     expect(set.unsupported).toBeUndefined();
     expect(set.incomplete).toHaveLength(29);
     expect(asked()).toBe(30);
@@ -112,7 +120,7 @@ describe('Consumers of many workspaces that the service answers with 404', () =>
     const { session, asked } = await missing(() => 'prj-one');
     const marks = { edges: { reader: 'ws-reader' } };
     const records = { 'RemoteStateConsumers/acme/w-25': { id: 'ws-w-25', marks } };
-    const set = await kind.read(session, wants(all, records));
+    const set = await kind.read(session, readRequest(all, records));
     expect(set.unsupported).toBeUndefined();
     expect(asked()).toBe(30);
   });
@@ -123,7 +131,7 @@ describe('Consumers that cannot be read', () => {
     const document = {
       id: 'ws-app',
       type: 'workspaces',
-      attributes: { ...bare, name: 'app' },
+      attributes: { ...bareAttributes, name: 'app' },
       relationships: { ...inAcme, 'effective-tag-bindings': { data: [] } },
     };
     organization = await openCannedOrganization((line) => {
@@ -134,7 +142,7 @@ describe('Consumers that cannot be read', () => {
     });
     return organization;
   }
-  const declared = wants([declare(kind.name, 'app')]);
+  const declared = readRequest([declare(kind.name, 'app')]);
 
   it.each([
     [2, '1 consumer of workspace "app" cannot be read with this token: it is left alone'],

@@ -6,7 +6,7 @@ import {
   type Organization,
   openEmbeddedOrganization,
 } from '../../support/services/workspaces/open-organization.ts';
-import { declare, wants } from '../../support/services/workspaces/plan-organization.ts';
+import { declare, readRequest } from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -27,8 +27,8 @@ const workspaces = [
 describe('Reading tag bindings', () => {
   it('sends no request besides the list of workspaces, and returns only what is declared or recorded', async () => {
     const { session, seen } = await embedded({ workspaces });
-    await workspace.read(session, wants([]));
-    const set = await kind.read(session, wants([declare('TagBindings', 'app')]));
+    await workspace.read(session, readRequest([]));
+    const set = await kind.read(session, readRequest([declare('TagBindings', 'app')]));
     expect(seen).toHaveLength(1);
     expect(set).toEqual({
       resources: [expect.anything()],
@@ -43,7 +43,10 @@ describe('Reading tag bindings', () => {
       evidence: { ownershipTag: { stack: 'payments', inherited: false } },
       facts: { direct: { env: 'prod' }, ownershipTag: 'payments' },
     });
-    const recorded = await kind.read(session, wants([], { 'TagBindings/acme/other': { id: 'ws-other' } }));
+    const recorded = await kind.read(
+      session,
+      readRequest([], { 'TagBindings/acme/other': { id: 'ws-other' } }),
+    );
     expect(recorded.resources.map(({ address }) => address.name)).toEqual(['other']);
   });
 
@@ -51,8 +54,8 @@ describe('Reading tag bindings', () => {
     const { session } = await embedded({ workspaces });
     const records = { 'Workspace/acme/was-app': { id: 'ws-app' } };
     const set = await kind.read(session, {
-      ...wants([declare('TagBindings', 'was-app')]),
-      record: wants([], records).record,
+      ...readRequest([declare('TagBindings', 'was-app')]),
+      record: readRequest([], records).record,
     });
     expect(set.resources).toMatchObject([{ address: { name: 'was-app' }, id: 'ws-app' }]);
   });
@@ -60,13 +63,16 @@ describe('Reading tag bindings', () => {
   it('finds the tags under the former name of a workspace, and then only under the new name', async () => {
     const { session } = await embedded({ workspaces });
     const declared = declare('TagBindings', 'new-app', {}, { renamedFrom: 'app' });
-    const set = await kind.read(session, wants([declared], { 'TagBindings/acme/app': { id: 'ws-app' } }));
+    const set = await kind.read(
+      session,
+      readRequest([declared], { 'TagBindings/acme/app': { id: 'ws-app' } }),
+    );
     expect(set.resources.map(({ address }) => address.name)).toEqual(['new-app']);
   });
 
   it('reads one workspace again with the same result', async () => {
     const { session, seen } = await embedded({ workspaces });
-    const { resources } = await kind.read(session, wants([declare('TagBindings', 'app')]));
+    const { resources } = await kind.read(session, readRequest([declare('TagBindings', 'app')]));
     seen.length = 0;
     const address = { kind: 'TagBindings', target: 'acme', name: 'app' };
     expect({ ...(await kind.readOne(session, address, 'ws-app')), listedAt: 0 }).toEqual(resources[0]);

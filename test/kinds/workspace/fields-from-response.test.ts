@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import type { Answer } from '../../../src/model/http.ts';
 import {
-  bare,
+  bareAttributes,
   changeOf,
   declare,
   type LiveWorkspace,
@@ -33,7 +33,11 @@ function fieldsChecked(
 }
 
 function documentWith(attributes: JsonObject): Answer {
-  const data = { id: 'ws-app', type: 'workspaces', attributes: { ...bare, name: 'app', ...attributes } };
+  const data = {
+    id: 'ws-app',
+    type: 'workspaces',
+    attributes: { ...bareAttributes, name: 'app', ...attributes },
+  };
   return { method: 'PATCH', url: '', status: 200, body: { data }, words: '' };
 }
 

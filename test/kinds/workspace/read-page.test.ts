@@ -8,7 +8,12 @@ import {
   openCannedOrganization,
   openEmbeddedOrganization,
 } from '../../support/services/workspaces/open-organization.ts';
-import { bare, declare, inAcme, wants } from '../../support/services/workspaces/plan-organization.ts';
+import {
+  bareAttributes,
+  declare,
+  inAcme,
+  readRequest,
+} from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -31,17 +36,17 @@ describe('A page of the list', () => {
     });
     const attributes = { description: 'text', 'execution-mode': 'local', 'trigger-prefixes': ['/x'] };
     await organization.send('PATCH', '/workspaces/ws-d', { data: { type: 'workspaces', attributes } });
-    const { session, again } = organization;
-    const listed = (await kind.read(session, wants([declare('Workspace', 'a')]))).resources;
+    const { session, newSession } = organization;
+    const listed = (await kind.read(session, readRequest([declare('Workspace', 'a')]))).resources;
     expect(listed.map(({ listedAt }) => listedAt)).toEqual([0, 1, 2, 3]);
-    const recent = again();
+    const recent = newSession();
     for (const { address, id = '', listedAt } of listed) {
       const about = { page: 0, recent, address, id };
-      const alone = await kind.readOne(again(), address, id);
-      expect(await pages.read(again(), about), address.name).toEqual({ ...alone, listedAt });
+      const alone = await kind.readOne(newSession(), address, id);
+      expect(await pages.read(newSession(), about), address.name).toEqual({ ...alone, listedAt });
       const tags = addressOf(address.name, 'TagBindings');
-      const tagsAlone = await tagBindings.readOne(again(), tags, id);
-      expect(await tagBindings.pages?.read(again(), { ...about, address: tags })).toEqual({
+      const tagsAlone = await tagBindings.readOne(newSession(), tags, id);
+      expect(await tagBindings.pages?.read(newSession(), { ...about, address: tags })).toEqual({
         ...tagsAlone,
         listedAt,
       });
@@ -53,14 +58,14 @@ describe('A page of the list', () => {
   const document = (name: string, relationships: object = {}) => ({
     id: `ws-${name}`,
     type: 'workspaces',
-    attributes: { ...bare, name },
+    attributes: { ...bareAttributes, name },
     relationships: { ...inAcme, 'effective-tag-bindings': { data: [] }, ...relationships },
   });
 
   async function onPage(data: readonly object[], id: string, more: object = {}) {
     organization = await openCannedOrganization(() => ({ status: 200, body: { data, ...more } }));
-    const { session, again } = organization;
-    return pages.read(session, { page: 3, recent: again(), address: addressOf('app'), id });
+    const { session, newSession } = organization;
+    return pages.read(session, { page: 3, recent: newSession(), address: addressOf('app'), id });
   }
 
   it('finds a workspace by its id, at any place and under any name', async () => {
@@ -86,7 +91,7 @@ describe('A page of the list', () => {
     ['that shows the workspace without a name', [{ ...document('app'), attributes: { 'auto-apply': true } }]],
     [
       'with a workspace that cannot be parsed',
-      [{ ...document('app'), attributes: { ...bare, name: 'app', 'tag-names': 'one' } }],
+      [{ ...document('app'), attributes: { ...bareAttributes, name: 'app', 'tag-names': 'one' } }],
     ],
     [
       'with a workspace that has a retention policy',
@@ -105,8 +110,8 @@ describe('A page of the list', () => {
 
   it.each([404, 403, 500])('that is answered with %s is not used', async (status) => {
     organization = await openCannedOrganization(() => ({ status }));
-    const { session, again } = organization;
-    const about = { page: 0, recent: again(), address: addressOf('app'), id: 'ws-app' };
+    const { session, newSession } = organization;
+    const about = { page: 0, recent: newSession(), address: addressOf('app'), id: 'ws-app' };
     await expect(pages.read(session, about)).rejects.toThrow(`${status}`);
   });
 });

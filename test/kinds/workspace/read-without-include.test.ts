@@ -6,7 +6,12 @@ import {
   type Organization,
   openCannedOrganization,
 } from '../../support/services/workspaces/open-organization.ts';
-import { bare, declare, inAcme, wants } from '../../support/services/workspaces/plan-organization.ts';
+import {
+  bareAttributes,
+  declare,
+  inAcme,
+  readRequest,
+} from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -14,7 +19,7 @@ afterEach(async () => {
   organization = undefined;
 });
 
-const nothing = wants([]);
+const nothing = readRequest([]);
 const find = (resources: readonly LiveResource[], name: string) =>
   resources.find(({ address }) => address.name === name);
 
@@ -31,7 +36,7 @@ async function without(
   const documents = ['ours', 'declared', 'foreign'].map((name) => ({
     id: `ws-${name}`,
     type: 'workspaces',
-    attributes: { ...bare, name },
+    attributes: { ...bareAttributes, name },
     relationships: { ...inAcme, 'effective-tag-bindings': { links: { related: 'x' } } },
   }));
   const page = (data: readonly unknown[]) => ({
@@ -62,7 +67,7 @@ describe('If the service cannot include tag bindings', () => {
     'it %s the include: one filtered list reports the ownership tags',
     async (include) => {
       const { session, seen } = await without(include);
-      const set = await kind.read(session, wants([declare('Workspace', 'declared')]));
+      const set = await kind.read(session, readRequest([declare('Workspace', 'declared')]));
       expect(set.limits).toEqual([note]);
       expect(set.incomplete).toEqual([]);
       expect(find(set.resources, 'ours')?.evidence.ownershipTag?.stack).toBe('payments');

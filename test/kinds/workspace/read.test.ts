@@ -9,7 +9,12 @@ import {
   openCannedOrganization,
   openEmbeddedOrganization,
 } from '../../support/services/workspaces/open-organization.ts';
-import { bare, declare, inAcme, wants } from '../../support/services/workspaces/plan-organization.ts';
+import {
+  bareAttributes,
+  declare,
+  inAcme,
+  readRequest,
+} from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -22,7 +27,7 @@ async function embedded(...about: Parameters<typeof openEmbeddedOrganization>): 
   return organization;
 }
 
-const nothing = wants([]);
+const nothing = readRequest([]);
 const names = (resources: readonly LiveResource[]) => resources.map(({ address }) => address.name);
 const find = (resources: readonly LiveResource[], name: string) =>
   resources.find(({ address }) => address.name === name);
@@ -31,7 +36,7 @@ describe('Reading the workspaces of an organization', () => {
   it('takes one request for each hundred, including tags and ownership tags', async () => {
     const workspaces = Array.from({ length: 250 }, (_, index) => ({ name: `w-${index}` }));
     const { session, seen } = await embedded({ workspaces });
-    const set = await kind.read(session, wants([declare('Workspace', 'w-1', { autoApply: true })]));
+    const set = await kind.read(session, readRequest([declare('Workspace', 'w-1', { autoApply: true })]));
     expect(set).toMatchObject({ total: 250, incomplete: [], invisible: [], notes: [] });
     expect(set.resources).toHaveLength(250);
     expect(seen.toSorted()).toEqual(
@@ -155,7 +160,7 @@ describe('Reading the workspaces of an organization', () => {
     }
     seen.length = 0;
     const declared = ['app', 'without'].map((name) => declare('Workspace', name));
-    const { resources } = await kind.read(session, wants(declared));
+    const { resources } = await kind.read(session, readRequest(declared));
     expect(seen.slice(1)).toEqual(['GET /workspaces/ws-app/relationships/data-retention-policy']);
     expect(find(resources, 'app')?.spec['dataRetentionPolicy']).toEqual({ deleteOlderThanNDays: 30 });
     expect(find(resources, 'without')?.spec['dataRetentionPolicy']).toBeNull();
@@ -192,7 +197,7 @@ describe('Reading one workspace again', () => {
         { name: 'app', id: 'ws-app', 'tag-bindings': { 'trueup-stack': 'payments', env: 'prod' } },
       ],
     });
-    const declared = wants([declare('Workspace', 'app', { executionMode: null })]);
+    const declared = readRequest([declare('Workspace', 'app', { executionMode: null })]);
     const listed = (await kind.read(session, declared)).resources[0];
     const address = { kind: 'Workspace', target: 'acme', name: 'app' };
     expect({ ...(await kind.readOne(session, address, 'ws-app')), listedAt: 0 }).toEqual(listed);
@@ -238,7 +243,7 @@ describe('A value or workspace that the list does not report', () => {
       operations: true,
       vcsRepo: { identifier: 'acme/network', vcsAppInstallationId: 'app-1' },
     });
-    const set = await kind.read(organization.session, wants([declared]));
+    const set = await kind.read(organization.session, readRequest([declared]));
     expect(set.invisible).toEqual(['assessmentsEnabled', 'executionMode', 'vcsRepo.vcsAppInstallationId']);
     expect(set.resources[0]?.spec).not.toHaveProperty('assessmentsEnabled');
   });
@@ -249,14 +254,14 @@ describe('A value or workspace that the list does not report', () => {
       if (line === 'GET /workspaces/ws-broken') return { status: 403 };
       if (!line.startsWith('GET /workspaces/ws-moved')) return undefined;
       if (line.endsWith('tag-bindings')) return { status: 200, body: { data: [] } };
-      const attributes = { ...bare, name: 'moved' };
+      const attributes = { ...bareAttributes, name: 'moved' };
       const document = { id: 'ws-moved', type: 'workspaces', attributes, relationships: inAcme };
       return { status: 200, body: { data: document } };
     });
     const records = Object.fromEntries(
       ['moved', 'gone', 'broken'].map((name) => [`Workspace/acme/was-${name}`, { id: `ws-${name}` }]),
     );
-    const set = await kind.read(organization.session, wants([], records));
+    const set = await kind.read(organization.session, readRequest([], records));
     expect(names(set.resources)).toEqual(['app', 'moved']);
     expect(set.incomplete).toEqual([expect.stringContaining('/workspaces/ws-broken answered 403')]);
   });
@@ -266,7 +271,7 @@ describe('A value or workspace that the list does not report', () => {
     const { session, seen } = organization;
     const records = { 'Workspace/acme/gone': { id: 'ws-gone' }, 'Workspace/acme/app': { id: 'ws-app' } };
     const deleted = new Set(Object.keys(records).map(readAddress));
-    const set = await kind.read(session, { ...wants([], records), deleted });
+    const set = await kind.read(session, { ...readRequest([], records), deleted });
     expect(names(set.resources)).toEqual(['app']);
     expect(seen.filter((line) => line.includes('ws-gone'))).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { openCommits } from '../../../src/ledger/git/read-commits.ts';
 import { repositoryCommit } from '../../../src/ledger/git/checkout.ts';
 import type { StackStore } from '../../../src/model/ledger.ts';
 import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
-import { entry, ledger, lock, namesIn } from '../../support/ledger/kept-things.ts';
+import { entry, ledger, lock, namesIn } from '../../support/ledger/ledger-samples.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {

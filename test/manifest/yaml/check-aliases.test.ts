@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
 import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
-import { told } from '../../support/manifest/manifest-folder.ts';
+import { formatDiagnostics } from '../../support/manifest/manifest-folder.ts';
 
 const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text));
 
 it('an alias inside its own anchor is refused, and the other documents are read', () => {
   const { documents, diagnostics } = parse('a: &a { b: *a }\n---\nc: 1\n');
   expect(documents.map(({ value }) => value)).toEqual([{ c: 1 }]);
-  expect(told(diagnostics)).toEqual([
+  expect(formatDiagnostics(diagnostics)).toEqual([
     'a.yaml:1:12+2 endless-alias: the alias "*a" is inside its own anchor "&a" | fix: write the value out',
   ]);
 });
@@ -18,7 +18,7 @@ it('a few lines that expand to billions of values are refused', () => {
   const bomb = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name, index) =>
     level(name, `*${String.fromCharCode(97 + index)}`),
   );
-  expect(told(parse(`a: &a x\n${bomb.join('')}`).diagnostics)).toEqual([
+  expect(formatDiagnostics(parse(`a: &a x\n${bomb.join('')}`).diagnostics)).toEqual([
     'a.yaml:7:8+2 too-many-aliases: the alias "*f" expands to more than 100000 values | fix: use fewer aliases of aliases, or split the document',
   ]);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
 import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
-import { told } from '../../support/manifest/manifest-folder.ts';
+import { formatDiagnostics } from '../../support/manifest/manifest-folder.ts';
 
 function diagnose(text: string): string[] {
-  return told(parseDocuments(createSourceText('a.yaml', text)).diagnostics);
+  return formatDiagnostics(parseDocuments(createSourceText('a.yaml', text)).diagnostics);
 }
 
 describe('text that is not YAML is explained at its mistake', () => {
@@ -153,7 +153,7 @@ describe('text that is not YAML is explained at its mistake', () => {
       createSourceText('a.yaml', 'a: 1\n---\nb: "\n---\nc: [\n---\nd: 1\n'),
     );
     expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { d: 1 }]);
-    expect(told(diagnostics)).toEqual([
+    expect(formatDiagnostics(diagnostics)).toEqual([
       'a.yaml:3:4+1 yaml-syntax: a quote is opened and never closed | fix: close it',
       'a.yaml:5:4+1 yaml-syntax: a "[" or "{" is not closed | fix: close it',
     ]);

@@ -2,7 +2,7 @@ import * as yaml from 'js-yaml';
 import { describe, expect, it, vi } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
 import { createSourceText, placeIn } from '../../../src/manifest/yaml/yaml-document.ts';
-import { told } from '../../support/manifest/manifest-folder.ts';
+import { formatDiagnostics } from '../../support/manifest/manifest-folder.ts';
 
 vi.mock('js-yaml', { spy: true });
 
@@ -51,7 +51,9 @@ describe('a text of YAML documents', () => {
   });
 
   it('is not split at a directive', () => {
-    expect(told(parse('%TAG ! tag:example.com,2000:\n---\na: !x 1\n---\nb: 1\n').diagnostics)).toEqual([
+    expect(
+      formatDiagnostics(parse('%TAG ! tag:example.com,2000:\n---\na: !x 1\n---\nb: 1\n').diagnostics),
+    ).toEqual([
       'a.yaml:3:4+1 yaml-syntax: the tag "tag:example.com,2000:x" is not supported | fix: leave the tag out',
     ]);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../../src/model/field.ts';
 import type { HistoryChange } from '../../../src/model/ledger.ts';
 import { renderRevert } from '../../../src/commands/history/revert-text.ts';
-import { addressOf, entry } from '../../support/ledger/kept-things.ts';
+import { addressOf, entry } from '../../support/ledger/ledger-samples.ts';
 import { readAddress } from '../../../src/model/address.ts';
 
 const change = (about: Partial<HistoryChange>): HistoryChange => ({

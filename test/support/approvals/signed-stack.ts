@@ -1,4 +1,4 @@
-/** A stack in a clone of a real remote, reviewers with real SSH keys, and what somebody who can push can do to their approvals. */
+/** A stack in a clone of a real remote, reviewers with real SSH keys, and changes to their approvals by somebody who can push. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import {
   type SignaturesInput,
 } from '../../../src/approvals/signatures.ts';
 import { addressesOfRemote } from '../../../src/ledger/git/checkout.ts';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import { git, makeRemote } from '../ledger/git-remote.ts';
 import { stackText } from '../rig/stack-folder.ts';
 import { temporaryFolder, writeFiles } from '../rig/temporary-folder.ts';
@@ -26,7 +26,7 @@ export interface Key {
   readonly publicKey: string;
 }
 
-/** Everything of this machine that ssh-keygen and git need, and nothing of its user. */
+/** The environment that ssh-keygen and git need, without the settings of the user who runs the tests. */
 export function cleanEnv(home: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -44,7 +44,7 @@ export function makeKey(name: string, ...options: readonly string[]): Key {
   return { file, publicKey: `${type} ${key}` };
 }
 
-/** A line of allowed signers, for our namespace unless the options say otherwise. */
+/** A line of an allowed signers file; by default for the namespace of trueup. */
 export function line(names: string, { publicKey }: Key, options = 'namespaces="trueup-approval@v1"'): string {
   return `${names} ${options} ${publicKey}\n`;
 }
@@ -57,19 +57,19 @@ export interface SignedStack {
   /** writes files of the stack's folder, commits and pushes them, and gives the commit */
   commit(files: Readonly<Record<string, string>>, ...options: readonly string[]): string;
   /** `trueup approve` with these arguments */
-  approve(args: readonly string[], now?: number): Promise<Ran>;
-  /** the approval of HEAD by a key that only a commit of the signer's own clone admits */
-  approveAsStranger(key: Key, digest: string): Promise<Ran>;
+  approve(args: readonly string[], now?: number): Promise<CommandResult>;
+  /** approves HEAD with a key that is allowed only by an unpushed commit in the signer's clone */
+  approveAsStranger(key: Key, digest: string): Promise<CommandResult>;
   /** reads the approvals as an apply of HEAD would, with the first commit as the base */
   read(change?: Partial<SignaturesInput>): Promise<FoundSignatures>;
   /** the files of the ref */
   kept(): Record<string, string>;
-  /** replaces the ref by a tree of these entries, as somebody does who can push */
+  /** replaces the tree of the ref with these entries, as anybody who can push could */
   push(entries: readonly { readonly mode?: string; readonly path: string; readonly text: string }[]): void;
 }
 
 /**
- * A stack that two commits of `writer@example.com` made: `base` is the first, HEAD the pull request.
+ * A stack with two commits by `writer@example.com`: `base` is the first, HEAD the pull request.
  * @param allowed the text of the allowed signers
  */
 export function signedStack(allowed: string, spec: object = {}): SignedStack & { readonly base: string } {
@@ -157,7 +157,7 @@ export function signedStack(allowed: string, spec: object = {}): SignedStack & {
   };
 }
 
-/** Folders are one level deep. */
+/** Supports one level of folders. */
 function pushTree(
   remote: string,
   entries: readonly { readonly mode?: string; readonly path: string; readonly text: string }[],

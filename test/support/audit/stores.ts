@@ -1,4 +1,4 @@
-/** The places an archive may be in, for tests of what holds in each: a file, and PostgreSQL where it is installed. */
+/** The stores that can hold an archive, for tests that run against each: a file, and PostgreSQL if it is installed. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Archive } from '../../../src/audit-trail/archive.ts';
@@ -9,7 +9,7 @@ import { findPostgres, type PostgresServer, startPostgres } from '../ledger/post
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface ArchiveStore {
-  /** opens one that nobody has used, or the one of this name; closed with the test */
+  /** opens a new archive, or the one with this name; it is closed at the end of the test */
   open(name?: string): Archive;
   newName(): string;
 }

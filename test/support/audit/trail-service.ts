@@ -1,25 +1,25 @@
 /**
- * A service with nothing but an audit trail, as docs/internals/wire/audit-trails.md describes it: events that come and go, pages, `since`. It
- * shares no code with the embedded service, and its order can be turned round, because that page leaves the order open.
+ * A service with only an audit trail, as docs/internals/wire/audit-trails.md describes it: events that come and go, pages, `since`. It
+ * shares no code with the embedded service. The order of events can be reversed, because that page does not specify an order.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
 
 export type ServedEvent = Record<string, unknown> & { readonly id: string; readonly timestamp: string };
 
 export interface TrailService extends Loopback {
-  /** oldest first; a test adds to them and takes from them */
+  /** oldest first; tests add and remove events */
   events: ServedEvent[];
-  /** what is answered instead, or undefined; asked with each request before the trail is */
-  instead: (request: Recorded, count: number) => Reply | undefined | Promise<Reply | undefined>;
-  /** the time that each page tells; none when absent */
-  dated?: () => Date;
+  /** called for each request: its reply replaces that of the trail; undefined replaces nothing */
+  override: (request: Recorded, count: number) => Reply | undefined | Promise<Reply | undefined>;
+  /** the `date` header of each page; no header when absent */
+  dateHeader?: () => Date;
   /** the queries so far, decoded */
   queries(): string[];
 }
 
 export interface TrailServiceOptions {
   readonly newestFirst?: boolean;
-  /** where it listens to only one token; any, when left out */
+  /** the only token that it accepts; any token when absent */
   readonly token?: string;
 }
 
@@ -28,17 +28,19 @@ export async function serveTrail(
   events: readonly ServedEvent[] = [],
   { newestFirst = false, token }: TrailServiceOptions = {},
 ): Promise<TrailService> {
-  const held: Pick<TrailService, 'events' | 'instead' | 'dated'> = {
+  const held: Pick<TrailService, 'events' | 'override' | 'dateHeader'> = {
     events: [...events],
-    instead: () => undefined,
+    override: () => undefined,
   };
   const loopback = await listen(async (request, count) => {
-    const other = await held.instead(request, count);
+    const other = await held.override(request, count);
     if (other !== undefined) return other;
     if (token !== undefined && request.headers['authorization'] !== `Bearer ${token}`)
       return { status: 401, body: { errors: [{ status: '401', title: 'unauthorized' }] } };
     const page = pageOf(newestFirst ? held.events.toReversed() : held.events, request.path);
-    return held.dated === undefined ? page : { ...page, headers: { date: held.dated().toUTCString() } };
+    return held.dateHeader === undefined
+      ? page
+      : { ...page, headers: { date: held.dateHeader().toUTCString() } };
   });
   const queries = () =>
     loopback.requests.map(({ path }) => decodeURIComponent(path.slice(path.indexOf('?') + 1)));
@@ -75,9 +77,9 @@ export interface EventOptions {
   readonly at?: number;
   readonly actor?: string;
   readonly resource?: string;
-  /** `workspace update` */
+  /** type and action, such as `workspace update` */
   readonly what?: string;
-  /** further members of the event, or other ones */
+  /** members to add to the event, or to replace */
   readonly more?: Record<string, unknown>;
 }
 
@@ -103,7 +105,7 @@ export function servedEvent(id: string, options: EventOptions = {}): ServedEvent
   };
 }
 
-/** So many events, a millisecond apart: `e1`, `e2`, … */
+/** `count` events, one millisecond apart: `e1`, `e2`, … */
 export function servedEvents(count: number, from = 1): ServedEvent[] {
   return Array.from({ length: count }, (_, index) => servedEvent(`e${from + index}`, { at: from + index }));
 }

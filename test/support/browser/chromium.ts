@@ -1,6 +1,6 @@
 /**
- * The browser that reports are tried in: the Chromium of the machine, driven by playwright-core. Where there is none the tests are skipped
- * and say so; with TRUEUP_REQUIRE_CHROMIUM=1 they fail instead.
+ * The browser that tests open reports in: the Chromium of the machine, driven by playwright-core. Without it the tests are skipped, with a
+ * warning; with TRUEUP_REQUIRE_CHROMIUM=1 they fail instead.
  */
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -10,7 +10,7 @@ const program = '/usr/bin/chromium';
 const isRequired = process.env['TRUEUP_REQUIRE_CHROMIUM'] === '1';
 const isMissing = !existsSync(program);
 
-/** Without a sandbox, as tests may run as root; and without anything that a browser asks the network for by itself. */
+/** No sandbox, because tests may run as root, and no background requests to the network. */
 const flags = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
   ...['--disable-background-networking', '--disable-component-update'],
@@ -18,10 +18,10 @@ const flags = [
 
 let browser: Promise<Browser> | undefined;
 
-/** Like `describe`, with a browser: skipped where there is none and none is required. */
+/** Like `describe`, for tests in a browser: skipped if there is no Chromium and none is required. */
 export function describeInBrowser(title: string, tests: () => void): void {
   const isSkipped = isMissing && !isRequired;
-  // The list of tests does not show the titles of files that are skipped whole.
+  // The list of tests does not show the titles of files of which all tests are skipped.
   if (isSkipped) console.warn(`SKIPPED, for there is no ${program}: ${title}`);
   describe.skipIf(isSkipped)(title, () => {
     afterAll(async () => {
@@ -34,13 +34,13 @@ export function describeInBrowser(title: string, tests: () => void): void {
 
 export interface OpenedPage {
   readonly page: Page;
-  /** what no report may cause: dialogs, errors, warnings of the console, further requests; in the order of time */
+  /** what no report may cause: dialogs, errors, console messages, further requests; oldest first */
   readonly incidents: readonly string[];
 }
 
 /**
- * A page of its own; at the end of the test it is closed, and must have had no incident.
- * @param options the screen, and the theme; @param servers those that may be asked, for pages that are no files
+ * Opens a new page. At the end of the test it is closed, and the test fails if the page had an incident.
+ * @param options such as screen size and theme; @param servers origins that the page may send requests to
  */
 export async function openPage(
   options: BrowserContextOptions = {},

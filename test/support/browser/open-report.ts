@@ -8,7 +8,7 @@ import { renderPlanHtml } from '../../../src/report/html/plan.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { type OpenedPage, openPage } from './chromium.ts';
 
-/** What the script of the page is made of. */
+/** The entry file of the script of the page. */
 export const pageScript = fileURLToPath(new URL('../../../src/report/html/page/main.ts', import.meta.url));
 
 export async function openReport(plan: Plan, options?: BrowserContextOptions): Promise<OpenedPage> {

@@ -9,7 +9,7 @@ import { hiddenContent, hiddenLines } from '../../../src/approvals/hidden-lines.
 import type { Plan } from '../../../src/model/plan.ts';
 import { planContent } from '../../../src/plan/approved-plans.ts';
 import { openPlanFile } from '../../../src/run/plan-file.ts';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import { type Bench, openBench, secrets, type StackOptions } from '../cli/bench.ts';
 import { workspace } from '../cli/documents.ts';
 import type { GithubPull } from '../code-host/github-state.ts';
@@ -35,7 +35,7 @@ export interface PullOptions {
   /** the manifest file; `all.yaml` when absent */
   readonly file?: string;
   readonly author?: string;
-  /** the job of the pull request is to plan it: its comment is that of `trueup ci plan` */
+  /** a job of the pull request plans it, so that its comment is that of `trueup ci plan` */
   readonly isPlannedByJob?: boolean;
 }
 
@@ -46,33 +46,38 @@ export interface HostedScene<Pull extends HostedPull> {
   /** Opens a pull request from the protected branch as it is, plans its head, and posts the plan. */
   pull(documents: readonly object[], options?: PullOptions): Promise<OpenedPull<Pull>>;
   /** A job of the protected branch in a shallow clone. */
-  ci(args?: readonly string[], job?: JobOptions): Promise<Ran>;
-  /** The same of another commit, as when an old run is started again. */
-  ciAt(commit: string, args?: readonly string[], job?: JobOptions): Promise<Ran>;
-  /** The same, with its exit code. */
-  ciApply(code: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
-  /** Nothing is applied, and the message says why. @param code 4 where nothing is said */
-  refused(why: string | RegExp, code?: number, args?: readonly string[], job?: JobOptions): Promise<Ran>;
+  ci(args?: readonly string[], job?: JobOptions): Promise<CommandResult>;
+  /** The same at another commit, as when an old run is started again. */
+  ciAt(commit: string, args?: readonly string[], job?: JobOptions): Promise<CommandResult>;
+  /** Runs such a job, and checks its exit code. */
+  ciApply(code: number, args?: readonly string[], job?: JobOptions): Promise<CommandResult>;
+  /** Runs such a job, and checks that it applies nothing and prints a message that matches `why`. @param code 4 by default */
+  expectRefused(
+    why: string | RegExp,
+    code?: number,
+    args?: readonly string[],
+    job?: JobOptions,
+  ): Promise<CommandResult>;
   /** A new shallow clone of the protected branch, and the variables of a job, for a process. */
   job(job?: JobOptions): { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
   /** Runs another command in a clone of the protected branch. */
-  run(args: readonly string[], code: number): Promise<Ran>;
-  /** who approved what was applied, as the newest entry of the history says it */
+  run(args: readonly string[], code: number): Promise<CommandResult>;
+  /** the approvals in the newest entry of the history */
   lastApprovals(): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** where the keys of signers are */
+  /** the folder with the keys of the signers */
   readonly keys: string;
-  /** of a signer, as the code host shows it */
+  /** the public key of a signer, as the code host shows it */
   publicKey(name: string): string;
   /** Commits to the protected branch without a pull request, and pushes as `ann`. @param files texts by path, undefined to remove */
   push(files: Readonly<Record<string, string | undefined>>): string;
   /** `trueup ci plan` in a job of an event that checks out this commit. */
-  ciPlan(commit: string, event: object, job?: JobOptions): Promise<Ran>;
+  ciPlan(commit: string, event: object, job?: JobOptions): Promise<CommandResult>;
   /** Signs a plan with the key of a person, and pushes the approval. */
   sign(signed: SignedPlan): Promise<void>;
   /** the newest commit of the protected branch */
   main(): string;
-  /** the comment about applies in a pull request; undefined where there is none */
-  told(pull: Pull): string | undefined;
+  /** the comment about applies in a pull request; undefined if there is none */
+  applyComment(pull: Pull): string | undefined;
 }
 
 export type ApplyScene = HostedScene<GithubPull> & Pick<OnGithub, 'github'>;
@@ -120,11 +125,11 @@ function filesOf(documents: readonly object[], { files = {}, file = 'all.yaml' }
 interface SceneOptions {
   /** nothing was applied yet: `ann` has pushed the stack */
   readonly isNew?: boolean;
-  /** that the stack begins with; one workspace when absent */
+  /** documents of the first commit; one workspace when absent */
   readonly documents?: readonly object[];
-  /** people whose keys are admitted */
+  /** people whose keys are in `allowed_signers` */
   readonly signers?: readonly string[];
-  /** more variables of each command */
+  /** further variables of each command */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -159,7 +164,7 @@ async function openHostedScene<Pull extends HostedPull>(
   const { remote } = scene;
   const work = openAuthor(scene.author);
   const volume = temporaryFolder();
-  const begun = scene.commit({
+  const firstCommit = scene.commit({
     // A link of that name would make the work tree dirty.
     '.gitignore': '.trueup\n',
     ...inFolder({
@@ -168,7 +173,7 @@ async function openHostedScene<Pull extends HostedPull>(
       ...(allowed === '' ? {} : { allowed_signers: allowed }),
     }),
   });
-  if (isNew) host.pushTo('main', { by: 'ann', commits: [{ sha: begun, author: 'ann' }] });
+  if (isNew) host.pushTo('main', { by: 'ann', commits: [{ sha: firstCommit, author: 'ann' }] });
   const main = () => commitOf(remote.directory, 'main');
   const newClone = (commit: string) => {
     const top = scene.shallowAt(commit);
@@ -186,8 +191,8 @@ async function openHostedScene<Pull extends HostedPull>(
   const env = ({ env: own, token }: JobOptions) => ({
     ...secrets,
     ...more,
-    ...host.applies,
-    ...(token === undefined ? {} : { [host.token]: token }),
+    ...host.applyEnv,
+    ...(token === undefined ? {} : { [host.tokenVariable]: token }),
     ...own,
   });
   const run = async (args: readonly string[], code: number) => {
@@ -213,7 +218,7 @@ async function openHostedScene<Pull extends HostedPull>(
   const planOf = async (pull: Pull, isPlannedByJob: boolean): Promise<Plan> => {
     const clone = cloneOf(pull.head);
     const folder = temporaryFolder();
-    const { env: variables, event = {} } = host.plans(pull, main());
+    const { env: variables, event = {} } = host.planJob(pull, main());
     const ran = isPlannedByJob
       ? await ciPlan(pull.head, event, { env: variables }, ['--out-dir', folder])
       : await trueup(['plan', '--out', join(folder, 'payments.plan.json')], {
@@ -256,7 +261,7 @@ async function openHostedScene<Pull extends HostedPull>(
     ci: (args, job) => ciAt(main(), args, job),
     ciAt,
     ciApply,
-    refused: async (why, code = 4, args = [], job = {}) => {
+    expectRefused: async (why, code = 4, args = [], job = {}) => {
       const before = bench.wire.writes().length;
       const ran = await ciApply(code, args, job);
       expect(ran.err).toMatch(why);
@@ -279,11 +284,12 @@ async function openHostedScene<Pull extends HostedPull>(
     },
     ciPlan,
     sign: (signed) => pushApproval(signed, { stack: options.name ?? 'payments', remote, keys }),
-    told: (pull) => host.bodiesOf(pull).find((body) => body.includes('(apply)') || body.includes('_apply_')),
+    applyComment: (pull) =>
+      host.bodiesOf(pull).find((body) => body.includes('(apply)') || body.includes('_apply_')),
     pull: async (documents, options = {}) => {
       number += 1;
       const branch = `change-${number}`;
-      const head = work.begin(branch, filesOf(documents, options));
+      const head = work.startBranch(branch, filesOf(documents, options));
       return opened(host.open({ number, author: options.author ?? 'ann', head, branch }), options);
     },
   };

@@ -1,4 +1,4 @@
-/** The work tree of a person who makes commits, branches and merges of a scene, and pushes each of them. */
+/** A work tree in which a person makes commits, branches and merges, and pushes each of them. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { commitOf, git } from '../ledger/git-remote.ts';
@@ -8,20 +8,20 @@ export type MergeMethod = 'merge' | 'squash' | 'rebase' | 'fast-forward';
 /** Texts by path; undefined removes a file. */
 type Files = Readonly<Record<string, string | undefined>>;
 
-export interface Made {
-  /** of the protected branch, the newest last */
+export interface MergeResult {
+  /** the new commits of the protected branch, the newest last */
   readonly commits: readonly string[];
-  /** the one commit that a squash made of the others */
+  /** the commit that a squash made of the others */
   readonly squash?: string;
 }
 
 export interface Author {
-  /** Begins a branch where the protected one is, with a commit. @returns the commit */
-  begin(branch: string, files: Files): string;
+  /** Creates a branch from the protected one, with a commit. @returns the commit */
+  startBranch(branch: string, files: Files): string;
   /** Adds a commit to a branch, the protected one included. */
   commit(branch: string, files: Files): string;
   /** Merges into the protected branch. @param mergesSquashed whether a squashed commit gets a merge commit */
-  merge(branch: string, how: MergeMethod, mergesSquashed?: boolean): Made;
+  merge(branch: string, how: MergeMethod, mergesSquashed?: boolean): MergeResult;
 }
 
 export function openAuthor(work: string): Author {
@@ -43,7 +43,7 @@ export function openAuthor(work: string): Author {
     return commitOf(work);
   };
   return {
-    begin: (branch, files) => {
+    startBranch: (branch, files) => {
       checkoutMain(branch);
       return commitHere(branch, files);
     },
@@ -69,7 +69,7 @@ interface MergeOptions {
   readonly mergesSquashed: boolean;
 }
 
-/** Into the protected branch, which is checked out. @returns the commit that a squash made */
+/** Merges into the protected branch, which is checked out. @returns the commit that a squash made */
 function mergeInto(
   run: (...args: readonly string[]) => string,
   { branch, how, mergesSquashed }: MergeOptions,

@@ -1,4 +1,4 @@
-/** Jobs of `trueup ci apply` that are killed in the middle of their work, and what has to be true once one of them has ended by itself. */
+/** Jobs of `trueup ci apply` that are killed at a write, and the checks after an attempt that ran to its end. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import { role, workspace } from '../cli/documents.ts';
 import { isRead } from '../cli/faulty-proxy.ts';
@@ -23,7 +23,7 @@ const maxAttempts = 40;
 
 export type Attempt = (number: number) => Promise<Exited>;
 
-/** Starts one attempt after another until one ends by itself. @returns how many were killed, and the one that was not */
+/** Starts attempts until one is not killed. @returns the number of killed attempts, and the result of the last one */
 export async function killAttempts(
   attempt: Attempt,
 ): Promise<{ readonly killed: number; readonly ended: Exited }> {
@@ -35,19 +35,19 @@ export async function killAttempts(
 }
 
 export interface Boundary {
-  /** of the attempt, from 1 */
+  /** the number of the write in its attempt, from 1 */
   readonly write: number;
   readonly when: 'before' | 'after';
 }
 
-/** Lets a scene send one write after another to its services, and kills a process at one of them. */
+/** Makes the services of a scene take one write at a time, and kills the process at one of them. */
 export function watchWrites({ bench }: Pick<ApplyScene, 'bench'>) {
   const carried: string[] = [];
   let count = 0;
   let before = Promise.resolve();
-  /** Of the process that writes now: kills it at its boundary, and resolves when it is dead. */
+  /** Kills the current process at its boundary, and resolves when it is dead; undefined at other writes. */
   let killAt = (_: Boundary): Promise<undefined> | undefined => undefined;
-  bench.wire.guardBy(async (request, pass) => {
+  bench.wire.setHandler(async (request, pass) => {
     if (isRead(request)) return pass();
     const [mine, turn, over] = [killAt, before, Promise.withResolvers<void>()];
     before = over.promise;
@@ -67,7 +67,7 @@ export function watchWrites({ bench }: Pick<ApplyScene, 'bench'>) {
     }
   });
   return {
-    /** all that was carried out, in whichever attempt */
+    /** the writes of all attempts that were carried out */
     carried,
     run: async (
       args: readonly string[],
@@ -82,10 +82,10 @@ export function watchWrites({ bench }: Pick<ApplyScene, 'bench'>) {
         kill();
         return dead.promise;
       };
-      const ended = await trueupProcess(args, job, async ({ signals }) => {
-        kill = () => signals('SIGKILL');
+      const ended = await trueupProcess(args, job, async ({ sendSignal }) => {
+        kill = () => sendSignal('SIGKILL');
       });
-      // What it has sent by then is dropped.
+      // Requests that it has sent by then are dropped.
       killAt = () => undefined;
       dead.resolve(undefined);
       return ended;
@@ -93,7 +93,7 @@ export function watchWrites({ bench }: Pick<ApplyScene, 'bench'>) {
   };
 }
 
-/** Everything is done, nothing was written twice, and each entry of the history names who approved. */
+/** Checks that all is applied, nothing was written twice, and each entry of the history names the approval. */
 export async function expectApplied(
   scene: Pick<ApplyScene, 'run' | 'bench' | 'ciApply'>,
   carried: readonly string[],
@@ -114,16 +114,16 @@ export async function expectApplied(
   expect(scene.bench.wire.writes()).toHaveLength(before);
 }
 
-/** It was used up: what it created is not created again. */
+/** Checks that the approval is used up: a resource that it created and that was deleted since is not created again. */
 export async function expectUsedUp(scene: ApplyScene, args: readonly string[] = [], job = {}): Promise<void> {
   await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('web')}`);
   // Without a path, a stack without new commits is not planned.
-  await scene.refused(/no valid approval was found|was applied already/, 4, ['.', ...args], job);
+  await scene.expectRefused(/no valid approval was found|was applied already/, 4, ['.', ...args], job);
 }
 
 export const attemptEnv = (number: number) => ({ env: { GITHUB_RUN_ATTEMPT: String(number) } });
 
-/** A server for the tests of a file. @returns whether they are skipped, and a new database for each */
+/** A PostgreSQL server for the tests of a file. @returns whether they are skipped, and a maker of new databases */
 export function postgresOfFile() {
   const bin = findPostgres();
   const isSkipped = bin === undefined && !postgresIsRequired;

@@ -1,6 +1,6 @@
 /**
- * The OIDC provider of a code host, on loopback: it shows its keys, signs JWTs of jobs, and gives them to jobs that ask as those of
- * GitHub Actions do. Written from wire/code-hosts 12 alone.
+ * The OIDC provider of a code host, on loopback: it publishes its keys, signs JWTs of jobs, and issues them at an endpoint like that
+ * of GitHub Actions. Written from wire/code-hosts 12 alone.
  */
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
@@ -9,13 +9,13 @@ import { listen, type Loopback, type Recorded, type Reply } from '../http/loopba
 export interface OidcIssuer {
   readonly url: string;
   readonly requests: Loopback['requests'];
-  /** the JWTs of jobs that asked */
-  readonly given: string[];
-  /** what a job of GitHub Actions with the permission has in its environment */
+  /** the JWTs that jobs have requested */
+  readonly issued: string[];
+  /** the environment of a GitHub Actions job that may request a JWT */
   readonly env: Readonly<Record<string, string>>;
-  /** the claims of the job that asks; those of a job on the protected branch at first */
+  /** the claims of the next requested JWT; at first those of a job on the protected branch */
   claims: JWTPayload;
-  /** in place of an answer to a job */
+  /** replaces the response to a job */
   answers: ((request: Recorded) => Reply) | undefined;
   /** signs a JWT, as GitLab puts it into a variable of a job */
   sign(claims: JWTPayload): Promise<string>;
@@ -54,7 +54,7 @@ export async function openOidcIssuer(): Promise<OidcIssuer> {
       ...issuer.claims,
       aud: searchParams.get('audience') ?? 'https://github.example',
     });
-    issuer.given.push(value);
+    issuer.issued.push(value);
     return { body: { count: value.length, value } };
   };
   const { url, requests } = await listen(answer);
@@ -68,7 +68,7 @@ export async function openOidcIssuer(): Promise<OidcIssuer> {
   const issuer: OidcIssuer = {
     url,
     requests,
-    given: [],
+    issued: [],
     env: {
       ACTIONS_ID_TOKEN_REQUEST_URL: `${url}/jobs/7/idtoken?api-version=2.0`,
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken,

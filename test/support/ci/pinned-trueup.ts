@@ -1,4 +1,4 @@
-/** A checkout that pins trueup in `tools/trueup`, as the guide says: `npm ci` installs it there, from the lock file and without a network. */
+/** A checkout that pins trueup in `tools/trueup`, as in the guide: `npm ci` installs it from the lock file and without a network. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';

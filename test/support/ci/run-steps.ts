@@ -1,6 +1,6 @@
 /**
- * Runs the `run:` steps of a workflow or of a composite action with bash, as a runner does: environment of the step over that of the
- * job, and the files that steps write for later ones. Steps with `uses:` are not run.
+ * Runs the `run:` steps of a workflow or of a composite action with bash, as a runner does: the environment of the step overrides that
+ * of the job, and what a step adds to GITHUB_PATH is in the PATH of later ones. Steps with `uses:` are not run.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,30 +43,30 @@ export function readYaml<T>(path: string): T {
   return load(readFileSync(join(root, path), 'utf8')) as T;
 }
 
-export interface StepsEnd {
+export interface StepsResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-export interface StepsPlace {
+export interface StepsOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Runs action.yml with these inputs. Its expressions are inputs, and conditions on the command. */
+/** Runs action.yml with these inputs. It supports expressions that are one input, and conditions on the command. */
 export async function runAction(
   given: Readonly<Record<string, string>>,
-  place: StepsPlace,
-): Promise<StepsEnd> {
+  options: StepsOptions,
+): Promise<StepsResult> {
   const { inputs, runs } = readYaml<ActionFile>('action.yml');
   const values: Record<string, string> = {};
   for (const [name, { default: usual = '' }] of Object.entries(inputs)) values[name] = given[name] ?? usual;
-  values['token'] = given['token'] ?? place.env['GITHUB_TOKEN'] ?? '';
+  values['token'] = given['token'] ?? options.env['GITHUB_TOKEN'] ?? '';
   const steps = runs.steps.filter(
     (step) => step.if === undefined || step.if.includes('always()') || values['command'] !== 'install',
   );
-  return runSteps(steps, place, (text) =>
+  return runSteps(steps, options, (text) =>
     text.replace(/^\$\{\{ inputs\.([\w-]+) \}\}$/, (_, name: string) => values[name] ?? ''),
   );
 }
@@ -74,9 +74,9 @@ export async function runAction(
 /** @param evaluate the value of a text in the environment of a step */
 export async function runSteps(
   steps: readonly WorkflowStep[],
-  { cwd, env }: StepsPlace,
+  { cwd, env }: StepsOptions,
   evaluate: (text: string) => string,
-): Promise<StepsEnd> {
+): Promise<StepsResult> {
   const files = temporaryFolder({ path: '' });
   const ended = { code: 0, out: '', err: '' };
   for (const { run, env: own = {} } of steps) {

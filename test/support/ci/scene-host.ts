@@ -1,9 +1,9 @@
-/** What a scene needs of a code host: GitHub and GitLab, each a double, with the variables that their jobs have. */
+/** The code hosts of scenes, which are doubles of GitHub and GitLab, and the variables of their jobs. */
 import { githubTokens, type GithubDouble, openGithub } from '../code-host/github.ts';
 import type { GithubPull } from '../code-host/github-state.ts';
 import { gitlabTokens, type GitlabDouble, openGitlab } from '../code-host/gitlab.ts';
 import type { GitlabRequest } from '../code-host/gitlab-state.ts';
-import type { Made } from './author.ts';
+import type { MergeResult } from './author.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -17,11 +17,11 @@ export interface HostedPull {
 }
 
 export interface SceneHost<Pull extends HostedPull> {
-  /** these people may write */
+  /** gives these people write access */
   admit(...names: readonly string[]): void;
   open(about: Pick<HostedPull, 'number' | 'author' | 'head' | 'branch'>): Pull;
   push(pull: Pull, about: { readonly by: string; readonly head: string }): void;
-  /** pushes to a branch of the repository, past all pull requests */
+  /** pushes to a branch of the repository without a pull request */
   pushTo(
     branch: string,
     about: {
@@ -32,15 +32,15 @@ export interface SceneHost<Pull extends HostedPull> {
   /** writes a comment as the jobs do */
   post(pull: Pull, body: string): void;
   approve(pull: Pull, by: string): void;
-  merge(pull: Pull, made: Made): void;
+  merge(pull: Pull, made: MergeResult): void;
   bodiesOf(pull: Pull): readonly string[];
-  /** of a job of the protected branch */
-  readonly applies: Variables;
-  /** of a job of a pull request, and its event. @param main the newest commit of the protected branch */
-  plans(pull: Pull, main: string): { readonly env: Variables; readonly event?: object };
-  /** the variable with the token */
-  readonly token: string;
-  /** a squashed commit gets a merge commit */
+  /** the variables of a job of the protected branch */
+  readonly applyEnv: Variables;
+  /** the variables and the event of a job of a pull request. @param main the newest commit of the protected branch */
+  planJob(pull: Pull, main: string): { readonly env: Variables; readonly event?: object };
+  /** the name of the variable with the token */
+  readonly tokenVariable: string;
+  /** whether a squashed commit gets a merge commit */
   readonly mergesSquashed: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function openGithubHost(): Promise<OnGithub> {
     approve: (pull, by) => void state.review(pull, { by }),
     merge: (pull, { commits }) => state.merge(pull, { by: 'ann', commits }),
     bodiesOf: ({ comments }) => comments.map(({ body }) => body),
-    applies: {
+    applyEnv: {
       GITHUB_ACTIONS: 'true',
       GITHUB_API_URL: github.url,
       GITHUB_REPOSITORY: state.repository,
@@ -75,7 +75,7 @@ export async function openGithubHost(): Promise<OnGithub> {
       GITHUB_JOB: 'apply',
       GITHUB_TOKEN: githubTokens.job,
     },
-    plans: ({ number, author, head, branch, base }, main) => ({
+    planJob: ({ number, author, head, branch, base }, main) => ({
       env: { GITHUB_EVENT_NAME: 'pull_request' },
       event: {
         number,
@@ -88,7 +88,7 @@ export async function openGithubHost(): Promise<OnGithub> {
         },
       },
     }),
-    token: 'GITHUB_TOKEN',
+    tokenVariable: 'GITHUB_TOKEN',
     mergesSquashed: false,
   };
   return { github, host };
@@ -117,14 +117,14 @@ export async function openGitlabHost(): Promise<OnGitlab> {
     pushTo: (branch, about) => state.pushTo(branch, about),
     post: (request, body) => void state.comment(request, { by: 'project_5_bot_1', body }),
     approve: (request, by) => state.approve(request, by),
-    // A fast-forward has the commits of the merge request itself.
+    // After a fast-forward, the base branch has the commits of the merge request itself.
     merge: (request, { commits, squash }) =>
       state.merge(request, {
         commits: commits.filter((id) => !request.commits.some(({ sha }) => sha === id)),
         squash,
       }),
     bodiesOf: ({ notes }) => notes.map(({ body }) => body),
-    applies: {
+    applyEnv: {
       GITLAB_CI: 'true',
       CI_API_V4_URL: `${gitlab.url}/api/v4`,
       CI_PROJECT_ID: project,
@@ -137,7 +137,7 @@ export async function openGitlabHost(): Promise<OnGitlab> {
       CI_JOB_URL: `https://gitlab.test/${state.path}/-/jobs/1000`,
       GITLAB_TOKEN: gitlabTokens.project,
     },
-    plans: ({ number, head, base }, main) => ({
+    planJob: ({ number, head, base }, main) => ({
       env: {
         CI_PIPELINE_SOURCE: 'merge_request_event',
         CI_PIPELINE_ID: '99',
@@ -150,7 +150,7 @@ export async function openGitlabHost(): Promise<OnGitlab> {
         CI_MERGE_REQUEST_DIFF_BASE_SHA: main,
       },
     }),
-    token: 'GITLAB_TOKEN',
+    tokenVariable: 'GITLAB_TOKEN',
     mergesSquashed: true,
   };
   return { gitlab, host };

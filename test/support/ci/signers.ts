@@ -17,8 +17,8 @@ export interface SignedPlan {
   readonly commit: string;
   readonly by: string;
   readonly acknowledged?: readonly GuardId[];
-  /** what is signed in the place of the truth, as the owner of a key may */
-  readonly says?: Partial<SignedApproval>;
+  /** members of the signed text that replace the true ones, as the owner of a key can write them */
+  readonly forged?: Partial<SignedApproval>;
 }
 
 /** Makes a key. @returns its line for `allowed_signers` */
@@ -37,7 +37,7 @@ interface SignedPlace {
 
 /** Signs a plan of the stack file `pay/trueup.yaml` for a day, and pushes the approval. */
 export async function pushApproval(
-  { digest, plan, commit, by, acknowledged = [], says = {} }: SignedPlan,
+  { digest, plan, commit, by, acknowledged = [], forged = {} }: SignedPlan,
   { stack, remote, keys }: SignedPlace,
 ): Promise<void> {
   const now = Date.now();
@@ -50,7 +50,7 @@ export async function pushApproval(
     ...{ digest, commit, acknowledged: [...acknowledged].sort() },
     at: time(now),
     until: time(now + 86_400_000),
-    ...says,
+    ...forged,
   };
   const { signal } = new AbortController();
   const about = { env: process.env, signal, notify: () => {} };

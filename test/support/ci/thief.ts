@@ -1,4 +1,4 @@
-/** A service of somebody else, who waits for a token. */
+/** A server of an attacker, which records the tokens that it is sent. */
 import { createServer } from 'node:http';
 import { listenForTest } from '../rig/listen.ts';
 

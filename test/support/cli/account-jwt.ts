@@ -4,7 +4,7 @@ import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 export interface Issuer {
   /** the public key, as `pemKeys` of a config has it */
   readonly publicKey: string;
-  /** a JWT of the account `app` in the namespace `payments`, valid for an hour, but for these claims */
+  /** a JWT of the account `app` in the namespace `payments`, valid for an hour; `claims` replaces some of its claims */
   issue(claims?: Readonly<Record<string, unknown>>): Promise<string>;
 }
 

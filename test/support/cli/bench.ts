@@ -1,6 +1,6 @@
 /**
- * A place to try promises in: the embedded service on a free port, a proxy in front of it that writes down the wire,
- * and stacks in a temporary directory. Everything is gone when the test has ended.
+ * A test bench: the embedded service on a free port, a proxy in front of it that records requests, and stacks in
+ * temporary directories. All of it is removed at the end of the test.
  */
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { onTestFinished } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import type { PolicyCapability } from '../../../src/server/cluster-auth/policy-rules.ts';
 import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed-schema.ts';
-import type { Ran } from '../captured-host.ts';
+import type { CommandResult } from '../captured-host.ts';
 import { smallSeed, startService } from '../rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFolder, stackIn, workspacesTarget } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { TestClient } from '../server/serve-for-test.ts';
 import { type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts';
 
-/** What the CLI finds in its environment. None of these values may ever be printed or kept. */
+/** Secrets in the environment of the CLI. None of these values may ever be printed or stored. */
 export const secrets = {
   API_TOKEN: 'planted-api-token-6b1f',
   SERVICE_TOKEN: 'planted-service-token-93ac',
@@ -61,20 +61,20 @@ function seedOf({
 }
 
 export interface BenchOptions {
-  /** what stands in the organization `acme` besides */
+  /** further members of the organization `acme` in the seed */
   readonly organization?: Partial<OrganizationSeed>;
   /** further owners of the organization, and their tokens */
   readonly people?: Readonly<Record<string, string>>;
-  /** further organizations that the same tokens see */
+  /** further organizations that the same tokens can read */
   readonly others?: readonly string[];
   readonly mounts?: readonly string[];
-  /** what the service speaks; the dialect under test where none is named */
+  /** the dialects of the service; the dialect under test by default */
   readonly dialects?: readonly string[];
-  /** the dialect's own default where none is named */
+  /** the edition of the service; by default that of the dialect */
   readonly edition?: string;
   /** the clock of the service */
   readonly now?: () => Date;
-  /** requests a second that the service allows a user; none where it is absent */
+  /** requests per second that the service allows each user; no limit when absent */
   readonly rateLimit?: number;
   /** rules of the policy that the read-only service token has */
   readonly readOnly?: readonly {
@@ -86,11 +86,11 @@ export interface BenchOptions {
 export interface Bench {
   /** between the CLI and the service */
   readonly wire: FaultyProxy;
-  /** an owner of the organization who works past trueup, and past the proxy */
+  /** a client with the token of an owner, for changes without trueup; it bypasses the proxy */
   readonly byHand: TestClient;
-  /** the same for the mount `cluster`: the `data` of the answer */
+  /** the same for a mount. @returns the `data` of the response */
   byHandMount(method: string, path: string, body?: object, mount?: string): Promise<Record<string, unknown>>;
-  /** the ids of the live workspaces of this name: none, one, or too many */
+  /** the ids of all live workspaces with this name */
   idsOf(name: string): Promise<string[]>;
   /** @throws when there is no such workspace, or more than one */
   idOf(name: string): Promise<string>;
@@ -98,17 +98,17 @@ export interface Bench {
   tagsOf(name: string): Promise<Record<string, unknown>>;
   /** method and path of each write so far, ids as `ws-…` */
   written(): string[];
-  /** a stack in a directory of its own, pointed at the proxy */
+  /** a stack in its own directory, whose targets are at the proxy */
   checkout(stack?: StackOptions): Promise<Checkout>;
 }
 
 export interface StackOptions {
   readonly name?: string;
   readonly renamedFrom?: string | undefined;
-  /** more members for the target of workspaces (`acme`), or of cluster auth (`prod`) */
+  /** further members of the target of workspaces (`acme`), or of cluster auth (`prod`) */
   readonly workspaces?: object;
   readonly clusterAuth?: object;
-  /** more members of `spec` */
+  /** further members of `spec` */
   readonly spec?: object;
 }
 
@@ -152,7 +152,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   };
 }
 
-/** Leaves all ownership tags as they were before stacks had ids. */
+/** Removes the stack ids from all ownership tags, as they were before stacks had ids. */
 async function dropIds(byHand: TestClient): Promise<void> {
   const { resources } = await byHand.get('/organizations/acme/workspaces?page%5Bsize%5D=100');
   for (const { id } of resources) {
@@ -165,7 +165,7 @@ async function dropIds(byHand: TestClient): Promise<void> {
   }
 }
 
-/** Which id a stack has is random. */
+/** The id of a stack is random. */
 function withoutId(ownershipTag: string): string {
   return ownershipTag.replace(/:id=[0-9a-f]{8}$/, '');
 }
@@ -182,16 +182,16 @@ async function sendToMount(url: string, method: string, body?: object): Promise<
 }
 
 export interface Checkout extends StackFolder {
-  /** applies with every guard of the very plan acknowledged, as somebody who has read it would */
-  insist(): Promise<Ran>;
-  /** declares these, applies them, and forgets what was seen on the wire */
-  begin(...documents: readonly object[]): Promise<void>;
-  /** the tags are left as they were before stacks had ids; with ids, nothing is planned until the ledger is rebuilt */
+  /** plans, and applies that plan with all of its guards acknowledged, as a user who has read it would */
+  applyAcknowledged(): Promise<CommandResult>;
+  /** declares these documents, applies them, and clears the recorded requests */
+  setUp(...documents: readonly object[]): Promise<void>;
+  /** deletes the ledger, and the stack ids in ownership tags: with them, nothing is planned until the ledger is rebuilt */
   loseLedger(): Promise<void>;
-  /** leaves all ownership tags as they were before stacks had ids */
+  /** removes the stack ids from all ownership tags, as they were before stacks had ids */
   dropIds(): Promise<void>;
-  /** the same directory with another stack file: some of the stack is otherwise from now on */
-  become(stack: StackOptions): Promise<Checkout>;
+  /** rewrites the stack file with these options changed. @returns the stack in the same directory */
+  reconfigure(stack: StackOptions): Promise<Checkout>;
 }
 
 interface CheckoutPlace {
@@ -211,12 +211,12 @@ function checkoutIn(directory: string, place: CheckoutPlace, options: StackOptio
   });
   return {
     ...folder,
-    insist: async () => {
+    applyAcknowledged: async () => {
       const { out } = await folder.tryRun(['plan', '--format', 'json']);
       const { digest, acknowledge } = JSON.parse(out) as PlanJson;
       return folder.run(['apply', '--approve', digest, '--again', '--ack', acknowledge.join(',')], 0);
     },
-    begin: async (...documents) => {
+    setUp: async (...documents) => {
       await folder.declare(...documents);
       await folder.run(['apply', '--yes'], 0);
       wire.reset();
@@ -226,11 +226,11 @@ function checkoutIn(directory: string, place: CheckoutPlace, options: StackOptio
       await rm(folder.ledgerFile);
       await dropIds();
     },
-    become: async (stack) => checkoutIn(directory, place, { ...options, ...stack }),
+    reconfigure: async (stack) => checkoutIn(directory, place, { ...options, ...stack }),
   };
 }
 
-/** The ledger of the stack `payments` as version 1 wrote it: without what its targets were. */
+/** Rewrites the ledger of the stack `payments` in version 1, which has no identities of targets. */
 export async function toVersion1(stack: Checkout, approved?: object): Promise<void> {
   await stack.dropIds();
   const { records } = await stack.ledger();

@@ -1,11 +1,11 @@
 /**
- * A repository with two stacks on a real remote, the pull request 7 of it on a double of GitHub, and the jobs that run for both. The job
- * runs the command line in this process, in a clone as a job gets it.
+ * A repository with two stacks on a real remote, its pull request 7 on a double of GitHub, and jobs of that pull request. A job runs the
+ * CLI in this process, in a clone like that of a CI job.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { githubJob, openGithub, githubTokens } from '../code-host/github.ts';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import { git } from '../ledger/git-remote.ts';
 import { documentsText, type StackFile, stackText, workspacesTarget } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
@@ -19,22 +19,22 @@ export interface JobOptions {
   readonly pull?: object;
   /** options of the clone */
   readonly clone?: readonly string[];
-  /** what is checked out; a merge of the pull request where nothing is said */
+  /** what is checked out; the merge of the pull request by default */
   readonly ref?: 'merge' | 'head' | 'base';
   /** another branch that is checked out */
   readonly branch?: string;
-  /** the whole event, where it is not of a pull request */
+  /** the whole event, for jobs of other events */
   readonly event?: object;
-  /** what runs in the place of `trueup ci plan` */
+  /** runs instead of `trueup ci plan` */
   readonly runs?: (
     cwd: string,
     env: Readonly<Record<string, string>>,
-  ) => Promise<Omit<Ran, 'code'> & { code: number }>;
-  /** before the job runs, in its clone */
+  ) => Promise<Omit<CommandResult, 'code'> & { code: number }>;
+  /** called in the clone before the job runs */
   readonly before?: (clone: string) => void;
 }
 
-export interface Job extends Omit<Ran, 'code'> {
+export interface Job extends Omit<CommandResult, 'code'> {
   readonly code: number;
   readonly clone: string;
   readonly summary: string;
@@ -84,14 +84,14 @@ export async function openCiScene() {
     'base',
   );
   git(work, 'push', '--quiet', 'origin', 'main');
-  /** Puts commits of the base branch on the remote. */
+  /** Commits to the base branch, and pushes it. */
   const push = (files: Readonly<Record<string, string | undefined>>, message?: string) => {
     git(work, 'checkout', '--quiet', 'main');
     const made = commit(files, message);
     git(work, 'push', '--quiet', 'origin', 'main');
     return made;
   };
-  /** Opens the pull request, or pushes more to it. */
+  /** Opens the pull request, or pushes another commit to it. */
   const propose = (files: Readonly<Record<string, string | undefined>>, from?: string) => {
     const exists = git(work, 'branch', '--list', 'change') !== '';
     git(work, 'checkout', '--quiet', ...(exists ? ['change'] : ['-b', 'change', from ?? 'main']));

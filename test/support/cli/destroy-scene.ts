@@ -21,7 +21,7 @@ const projects = [
 
 interface Scene {
   readonly dialect?: string;
-  /** of the workspace when the test begins */
+  /** the spec of the workspace at the start of the test */
   readonly begin?: object;
   readonly allow?: readonly string[];
 }
@@ -49,4 +49,4 @@ export async function openScene({ dialect = 'neutral', begin, allow = [] }: Scen
   return { bench, stack, guardsOf, live, at };
 }
 
-export const blocked = (...says: string[]) => [['scheduled-destroy', 'blocks', says]];
+export const blocked = (...messages: string[]) => [['scheduled-destroy', 'blocks', messages]];

@@ -1,4 +1,4 @@
-/** The manifests of these tests: documents with only what a case is about spelt out. */
+/** Makers of manifest documents, for which a test gives only the fields that it is about. */
 import { otherCaCert } from '../kinds/cluster-auth-config/pem-samples.ts';
 
 export interface Document {
@@ -22,12 +22,12 @@ export const document =
     spec,
   });
 
-/** `workspace('app', { autoApply: true }, { adopt: true })`: name, spec, more metadata. */
+/** `workspace('app', { autoApply: true }, { adopt: true })`: name, spec, further metadata. */
 export const workspace = document('Workspace');
 export const tagBindings = document('TagBindings');
 export const consumers = document('RemoteStateConsumers');
 
-/** The one config of the mount, complete, with these fields besides. */
+/** The complete config of the mount, with these fields added or replaced. */
 export const clusterAuthConfig = (spec: object = {}) =>
   document('ClusterAuthConfig')('config', {
     clusterHost: 'https://cluster.internal:6443',
@@ -35,7 +35,7 @@ export const clusterAuthConfig = (spec: object = {}) =>
     ...spec,
   });
 
-/** A role that is complete, with these fields besides. */
+/** A complete role, with these fields added or replaced. */
 export const role = (name: string, spec: object = {}, metadata: object = {}) =>
   document('ClusterAuthRole')(
     name,

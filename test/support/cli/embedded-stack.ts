@@ -1,9 +1,9 @@
-/** A stack whose services are the embedded one, in a directory of its own. */
+/** A stack in its own directory, whose services are the embedded one. */
 import { documentsText, stackText } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { role, workspace } from './documents.ts';
 
-/** A stack whose two targets are the embedded service, which is neutral where nobody says more; `more` stands in its `spec`, too. */
+/** @param more further members of `spec`. @returns the directory of the stack, which has two targets */
 export function embeddedStack(more: object = {}, dialect = 'neutral'): string {
   const targets = [
     {

@@ -1,4 +1,4 @@
-/** A copy of one of the examples in a temporary folder, without what a run has left there; gone when the test ends. */
+/** Copies an example into a temporary folder, without files of earlier runs; the copy is removed at the end of the test. */
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { temporaryFolder } from '../rig/temporary-folder.ts';

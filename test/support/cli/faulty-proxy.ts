@@ -1,24 +1,23 @@
 /**
- * A small real HTTP proxy between the CLI and the service it talks to: it writes down every request and lets a test
- * break what it wants broken. Invariant: without a rule, an answer passes through unchanged. It reads raw bytes, for
- * Node's own HTTP server knows no LIST.
+ * An HTTP proxy between the CLI and the service: it records every request, and tests can add rules that cause faults.
+ * Without a rule, responses pass unchanged. It parses raw bytes, because the HTTP server of Node does not support LIST.
  */
 import { createServer, type Socket } from 'node:net';
 import { request as send } from 'undici';
 import { onTestFinished } from 'vitest';
 import { startListening } from '../rig/listen.ts';
 
-/** One request as it came over the wire, and what it was answered; no status where the answer was dropped. */
+/** A recorded request, and the status of its response; no status if the response was dropped. */
 export interface SeenRequest {
   readonly method: string;
   /** with query */
   readonly path: string;
-  /** as it stands; empty when there was none */
+  /** the body; empty when there was none */
   readonly text: string;
   readonly status?: number;
 }
 
-/** What happens to a request; each rule is used up after `times` of them (once, unless it says otherwise). */
+/** A fault for matching requests. A rule is used up after `times` requests, by default after one. */
 export interface Rule {
   /** any when absent */
   readonly method?: string;
@@ -31,41 +30,41 @@ export interface Rule {
 }
 
 export type Fault =
-  /** the connection breaks: before the service hears of the request, or after it has carried it out */
+  /** breaks the connection before the request reaches the service, or after the service has processed it */
   | { readonly drop: 'before' | 'after' }
-  /** the service never hears of it */
+  /** responds with this; the request does not reach the service */
   | { readonly answer: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
-  /** the service never hears of it; the refusal repeats all that it was sent, headers included */
+  /** responds with an error that repeats the request, headers included; the request does not reach the service */
   | { readonly repeat: number }
-  /** something happens, or takes its time, before the request is passed on */
+  /** waits for this before the request is passed on */
   | { readonly first: () => Promise<unknown> }
-  /** the answer's JSON becomes another one */
+  /** replaces the JSON of the response */
   | { readonly rewrite: (body: unknown) => unknown };
 
 export interface FaultyProxy {
   readonly url: string;
-  /** every request so far, in the order in which they came in */
+  /** every request so far, oldest first */
   readonly seen: readonly SeenRequest[];
   /** those that may change something */
   writes(): readonly SeenRequest[];
   /** from now on; later rules after earlier ones */
   add(...rules: readonly Rule[]): void;
-  /** From now on decides about every request that no rule is about. Undefined: nobody does. */
-  guardBy(warden: Warden | undefined): void;
-  /** forgets what was seen, and all rules */
+  /** sets the handler of requests that no rule matches; undefined removes it */
+  setHandler(handler: RequestHandler | undefined): void;
+  /** clears the recorded requests, and all rules */
   reset(): void;
 }
 
 /**
- * Gives the answer to a request, its own or the service's; undefined breaks the connection. `pass` asks the service, for
- * another path or with another body where one is given.
+ * Returns the response to a request; undefined breaks the connection. `pass` forwards the request to the service,
+ * optionally with another path or body.
  */
-export type Warden = (
+export type RequestHandler = (
   request: SeenRequest,
   pass: (path?: string, text?: string) => Promise<Answer>,
 ) => Promise<Answer | undefined>;
 
-/** Whether it changes nothing: reads, and the question what a token may do, which is a POST. */
+/** Whether the request changes nothing: reads, and the check of a token's capabilities, which is a POST. */
 export function isRead({ method, path }: Pick<SeenRequest, 'method' | 'path'>): boolean {
   return method === 'GET' || method === 'LIST' || path === '/v1/sys/capabilities-self';
 }
@@ -77,13 +76,13 @@ export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
   return proxy;
 }
 
-/** The same until it is closed. @param upstream asked for with every request: a service may come back elsewhere */
+/** The same until `close`. @param upstream called for every request: a restarted service has another address */
 export async function startFaultyProxy(
   upstream: () => string,
 ): Promise<FaultyProxy & { close(): Promise<void> }> {
   const seen: SeenRequest[] = [];
   let rules: { rule: Rule; left: number }[] = [];
-  let warden: Warden | undefined;
+  let handler: RequestHandler | undefined;
   const take = (request: SeenRequest): Fault | undefined => {
     const found = rules.find(({ rule, left }) => left > 0 && matches(rule, request));
     if (found !== undefined) found.left -= 1;
@@ -94,8 +93,8 @@ export async function startFaultyProxy(
       const at = seen.push(incoming.request) - 1;
       const fault = take(incoming.request);
       const answer =
-        fault === undefined && warden !== undefined
-          ? await warden(incoming.request, (path = incoming.request.path, text = incoming.request.text) =>
+        fault === undefined && handler !== undefined
+          ? await handler(incoming.request, (path = incoming.request.path, text = incoming.request.text) =>
               passOn({ ...incoming, request: { ...incoming.request, path, text } }, upstream()),
             )
           : await answerTo(incoming, fault, upstream());
@@ -111,8 +110,8 @@ export async function startFaultyProxy(
     add: (...more) => {
       rules.push(...more.map((rule) => ({ rule, left: rule.times ?? 1 })));
     },
-    guardBy: (next) => {
-      warden = next;
+    setHandler: (next) => {
+      handler = next;
     },
     reset: () => {
       seen.length = 0;
@@ -138,16 +137,16 @@ export interface Answer {
   readonly text: string;
 }
 
-/** undefined: the connection is to break */
+/** undefined breaks the connection */
 async function answerTo(
   incoming: Incoming,
   fault: Fault | undefined,
   upstream: string,
 ): Promise<Answer | undefined> {
   if (fault === undefined) return passOn(incoming, upstream);
-  if ('answer' in fault) return madeUp(fault);
+  if ('answer' in fault) return fakeAnswer(fault);
   if ('repeat' in fault)
-    return madeUp({ answer: fault.repeat, body: { errors: [JSON.stringify(incoming)] } });
+    return fakeAnswer({ answer: fault.repeat, body: { errors: [JSON.stringify(incoming)] } });
   if ('first' in fault) {
     await fault.first();
     return passOn(incoming, upstream);
@@ -160,20 +159,20 @@ async function answerTo(
   return undefined;
 }
 
-/** An answer that the service never gave. */
-export function madeUp({ answer, headers = {}, body }: Extract<Fault, { answer: number }>): Answer {
+/** A response that does not come from the service. */
+export function fakeAnswer({ answer, headers = {}, body }: Extract<Fault, { answer: number }>): Answer {
   const text = JSON.stringify(
     body ?? { errors: [{ status: `${answer}`, title: 'made up', detail: 'made up by the test' }] },
   );
   return { status: answer, headers: { 'content-type': 'application/json', ...headers }, text };
 }
 
-/** Headers that are about one connection and not about what it carries. */
+/** Headers of one connection, which are not passed on. */
 const ownHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host'];
 
 async function passOn({ request, headers }: Incoming, upstream: string): Promise<Answer> {
   const answer = await send(`${upstream}${request.path}`, {
-    // undici's list of verbs lacks LIST; it sends it all the same
+    // undici's type lacks LIST, but undici sends it
     method: request.method as 'GET',
     headers: withoutOwn(headers),
     ...(request.text === '' ? {} : { body: request.text }),
@@ -211,7 +210,7 @@ async function serve(
   }
 }
 
-/** undefined while it is not all there; bodies have a length, which is all that our client sends. */
+/** undefined while bytes are missing. Bodies need a content-length, which our client always sends. */
 function firstRequest(bytes: Buffer): { incoming: Incoming; rest: Buffer } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;

@@ -1,19 +1,19 @@
-/** Services for a first stack: they speak as real ones do, and write down what they are sent. */
+/** Services for the first stack of a user, in the dialects of real services, with recorded requests. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bench, openBench, secrets } from './bench.ts';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface FirstStack extends Bench {
   /** an empty directory, called `payments` */
   readonly directory: string;
-  /** the variables of a client that is set up for the workspaces of this service, with an owner's token */
+  /** the variables of a client of the workspaces of this service, with an owner's token */
   readonly workspacesEnv: Readonly<Record<string, string>>;
   /** the same for the mount */
   readonly mountEnv: Readonly<Record<string, string>>;
   /** `trueup init` in that directory, with an empty home */
-  init(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
+  init(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandResult>;
 }
 
 /** An organization with a workspace without an owner and one of another stack, and a mount without roles. */
@@ -44,7 +44,7 @@ export async function openFirstStack(): Promise<FirstStack> {
   };
 }
 
-/** Every file below a directory, by its path; without what trueup keeps beside a stack. */
+/** Every file below a directory, by its path; without trueup's own files. */
 export function textsIn(directory: string): Record<string, string> {
   const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
   const files = paths.filter(

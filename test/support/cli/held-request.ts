@@ -1,15 +1,15 @@
-/** A request that stays on its way until a test lets it go on. */
+/** A request that the proxy holds until the test releases it. */
 import type { Rule } from './faulty-proxy.ts';
 
 interface HeldRequest {
   readonly rule: Rule;
-  /** resolves when the request is there */
+  /** resolves when the proxy has the request */
   readonly reached: Promise<void>;
   release(): void;
 }
 
-/** The rule, made to hold its request until it is let go; `reached` resolves when the request is there. */
-export function holding(rule: Omit<Rule, 'fault'>): HeldRequest {
+/** Makes a rule that holds its request until `release` is called. */
+export function holdRequest(rule: Omit<Rule, 'fault'>): HeldRequest {
   const reached = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const first = () => {

@@ -1,4 +1,4 @@
-/** A stack with one workspace to apply, and somebody else who holds its lock. */
+/** A stack with one workspace to apply, and another user who takes its lock. */
 import { join } from 'node:path';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { LedgerLock, RunIdentity, StackStore } from '../../../src/model/ledger.ts';
@@ -9,8 +9,8 @@ export function storeOf(stack: Checkout): StackStore {
   return localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
 }
 
-/** Somebody else holds the lock. */
-export async function held(
+/** Takes the lock as another user. */
+export async function holdLock(
   stack: Checkout,
   run: Partial<RunIdentity> = {},
   id = 'lock-of-ann',

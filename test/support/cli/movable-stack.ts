@@ -1,8 +1,8 @@
-/** A stack in a repository with a remote, and perhaps a database: its ledger can be in each place. */
+/** A stack in a repository with a remote, and optionally a database, so that its ledger can be in any store. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import { git, makeRemote } from '../ledger/git-remote.ts';
 import { type Bench, type BenchOptions, type Checkout, openBench, secrets } from './bench.ts';
 import { workspace } from './documents.ts';
@@ -14,11 +14,11 @@ export interface MovableStack {
   readonly env: Readonly<Record<string, string>>;
   /** the bare repository */
   readonly remote: string;
-  run(args: readonly string[], code: number): Promise<Ran>;
+  run(args: readonly string[], code: number): Promise<CommandResult>;
   process(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Exited>;
-  /** the stack file names this place from now on */
+  /** writes this place of the ledger into the stack file */
   name(ledger: unknown): Promise<void>;
-  /** ledger and history as commands print them, without the place */
+  /** ledger and history as commands print them, without the place of the ledger */
   content(): Promise<LedgerContent>;
 }
 
@@ -31,12 +31,12 @@ export const stackFile = 'trueup.yaml';
 
 export interface MovableOptions {
   readonly ledger: unknown;
-  /** of a database */
+  /** the URL of a database */
   readonly url?: string;
   readonly bench?: BenchOptions;
 }
 
-/** With two applies in its history. */
+/** A stack with two applies in its history. */
 export async function movableStack({ ledger, url, bench: more }: MovableOptions): Promise<MovableStack> {
   const bench = await openBench(more);
   const stack = await bench.checkout();

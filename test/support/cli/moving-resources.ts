@@ -1,4 +1,4 @@
-/** Two stacks, each with its ledger in some place: `payments` is about to take over a workspace and a role of `billing`. */
+/** Two stacks, whose ledgers can be in different places: `payments` is about to take over a workspace and a role of `billing`. */
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
@@ -17,7 +17,7 @@ interface Places {
   /** of the ledger of `billing`, and of that of `payments` */
   readonly from: Place;
   readonly to: Place;
-  /** of a database */
+  /** the URL of a database */
   readonly url?: string | undefined;
 }
 
@@ -25,12 +25,12 @@ export interface MovingResources {
   readonly bench: Bench;
   readonly billing: Checkout;
   readonly payments: Checkout;
-  /** the apply that takes the resources over */
+  /** the arguments of the apply that takes the resources over */
   readonly job: readonly string[];
   storeOf(name: 'billing' | 'payments'): Pick<StackStore, 'read' | 'readLock'>;
 }
 
-export const quiet = { ...secrets, TRUEUP_RUN_ID: '771', NODE_NO_WARNINGS: '1' };
+export const jobEnv = { ...secrets, TRUEUP_RUN_ID: '771', NODE_NO_WARNINGS: '1' };
 
 const away = (kind: string, name: string) => ({
   apiVersion: 'trueup.dev/v1',
@@ -38,18 +38,18 @@ const away = (kind: string, name: string) => ({
   metadata: { name, movedTo: { stack: 'payments' } },
 });
 
-/** What `billing` declares of the resources. */
-export const marks = [away('Workspace', 'app'), away('ClusterAuthRole', 'web')];
+/** The documents in `billing` after the move. */
+export const movedDocuments = [away('Workspace', 'app'), away('ClusterAuthRole', 'web')];
 
 const spec = { autoApply: true, tags: { env: 'prod' } };
-/** What `spec.ledger` has for each. */
+/** The value of `spec.ledger` for each place. */
 export const ledgers = {
   local: 'local',
   git: 'git',
   postgres: { postgres: { url: { file: 'ledger-url.txt' } } },
 };
 
-/** The role changes as it moves. */
+/** Declares the resources in `payments`. The role also changes. */
 export async function aboutToMove(places: Places = { from: 'local', to: 'local' }): Promise<MovingResources> {
   const scene = await twoStacks(places);
   const { payments } = scene;
@@ -65,7 +65,7 @@ export async function twoStacks({ from, to, url = '' }: Places) {
   const remote = makeRemote().directory;
   const open = async (name: string, place: Place) => {
     const stack = await bench.checkout({ name, spec: { ledger: ledgers[place] } });
-    // A local ledger of another stack must lie in the repository.
+    // The local ledger of another stack must be in the same repository.
     if (from !== 'local') {
       git(stack.directory, 'init', '--quiet');
       git(stack.directory, 'remote', 'add', 'origin', remote);
@@ -74,7 +74,7 @@ export async function twoStacks({ from, to, url = '' }: Places) {
     return stack;
   };
   const billing = await open('billing', from);
-  await billing.begin(workspace('app', spec), role('web'));
+  await billing.setUp(workspace('app', spec), role('web'));
   const payments = await open('payments', to);
   const folder = relative(payments.directory, join(billing.directory, '.trueup'));
   const origin = { stack: 'billing', ...(from === 'local' ? { folder } : {}) };
@@ -95,13 +95,13 @@ function closing(open: () => StackStore): Pick<StackStore, 'read' | 'readLock'> 
   return { read: () => ask((store) => store.read()), readLock: () => ask((store) => store.readLock()) };
 }
 
-/** The lock of `billing` goes, as somebody would remove it who knows that the other apply is dead. */
+/** Removes the lock of `billing`, as a user does who knows that the other apply is dead. */
 export async function unlock({ billing, storeOf }: MovingResources): Promise<void> {
   const lock = await storeOf('billing').readLock();
   if (lock !== undefined) await billing.run(['unlock', '--id', lock.id], 0);
 }
 
-/** The stacks that own the workspace and the role by what their own plans say; both are always of one owner. */
+/** The stacks that own the workspace and the role according to their ledgers; both resources have the same owner. */
 export async function owners({ storeOf }: MovingResources): Promise<string[]> {
   const sources = (await storeOf('billing').read()).records.size > 0 ? ['billing'] : [];
   const { records, incoming = [] } = await storeOf('payments').read();
@@ -109,9 +109,9 @@ export async function owners({ storeOf }: MovingResources): Promise<string[]> {
   return [...sources, ...(records.size > 0 || isGiven ? ['payments'] : [])];
 }
 
-/** The same job again ends the move. */
+/** Runs the same job again, and checks that the move is complete. */
 export async function expectCompleted({ bench, payments, job, storeOf }: MovingResources): Promise<void> {
-  const again = await trueupProcess(job, { cwd: payments.directory, env: quiet });
+  const again = await trueupProcess(job, { cwd: payments.directory, env: jobEnv });
   expect(again, again.out + again.err).toMatchObject({ code: 0 });
   const [former, present] = [await storeOf('billing').read(), await storeOf('payments').read()];
   expect([former.records.size, former.movedAway?.size]).toEqual([0, 3]);

@@ -2,7 +2,7 @@
 import { dialectUnderTest } from '../rig/dialect-under-test.ts';
 import { type Bench, type BenchOptions, openBench } from './bench.ts';
 
-/** One name of each sort is there twice, as services allow where names are not unique. */
+/** Two connections have the same name, because services do not require unique names. */
 const organization = {
   projects: [
     { name: 'payments', id: 'prj-payments' },

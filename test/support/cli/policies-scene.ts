@@ -20,5 +20,5 @@ export function policiesText(...policies: readonly object[]): string {
   return documentsText(policies);
 }
 
-/** Of a stack with policies in a folder beside it. */
+/** Members of `spec` of a stack with policies in the folder `policies`. */
 export const withPolicies = { policies: { files: ['policies/*.yaml'] } };

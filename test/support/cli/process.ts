@@ -13,7 +13,7 @@ export const mainFile =
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** held open to the end of the test where it is `open` */
+  /** with `open`, stdin stays open until the end of the test */
   readonly stdin?: string | Uint8Array | { readonly open: string };
   /** every write to a file fails, as on a full disk (EFBIG) */
   readonly fullDisk?: boolean;
@@ -25,21 +25,22 @@ export interface Exited {
   readonly err: string;
 }
 
-/** Only what a process cannot do without: what the test runner's own environment says must not colour the outcome. */
+/** Only what a process needs: the environment of the test runner must not influence the result. */
 function environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
 }
 
-/** Runs one command to its end; `act` may send it signals meanwhile. */
+/** Runs one command to its end; `act` can send it signals while it runs. */
 export async function trueupProcess(
   args: readonly string[],
   options: ProcessOptions,
-  act: (bystander: Bystander) => Promise<void> = async () => {},
+  act: (observer: ProcessObserver) => Promise<void> = async () => {},
 ): Promise<Exited> {
   const child = start(args, options);
   writeInput(child, options.stdin ?? '');
-  const sees = watch([child.stderr], once(child, 'close'));
-  const [end] = await Promise.all([exited(child), act({ signals: (name) => child.kill(name), sees })]);
+  const waitForText = watch([child.stderr], once(child, 'close'));
+  const sendSignal = (name: NodeJS.Signals) => void child.kill(name);
+  const [end] = await Promise.all([exited(child), act({ sendSignal, waitForText })]);
   return end;
 }
 
@@ -54,33 +55,33 @@ function writeInput(
   }
 }
 
-/** Somebody who watches a process from outside. */
-export interface Bystander {
-  signals(name: NodeJS.Signals): void;
-  /** resolves once this stands on stderr */
-  sees(text: RegExp): Promise<RegExpExecArray>;
+/** Observes a running process from outside. */
+export interface ProcessObserver {
+  sendSignal(name: NodeJS.Signals): void;
+  /** resolves once stderr matches */
+  waitForText(text: RegExp): Promise<RegExpExecArray>;
 }
 
-/** A function that resolves once the streams together have shown a text, and rejects when they end without. */
+/** A function that resolves once the output of the streams matches, and rejects when they end without a match. */
 function watch(
   streams: readonly Readable[],
   ended: Promise<unknown>,
 ): (text: RegExp) => Promise<RegExpExecArray> {
   let shown = '';
-  const looks = new Set<() => void>();
+  const checks = new Set<() => void>();
   for (const stream of streams)
     stream.on('data', (chunk) => {
       shown += String(chunk);
-      for (const look of looks) look();
+      for (const check of checks) check();
     });
   return (text) =>
     new Promise((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const found = text.exec(shown);
         if (found !== null) resolve(found);
       };
-      looks.add(look);
-      look();
+      checks.add(check);
+      check();
       void ended.then(() => reject(new Error(`${text} was never shown: ${shown}`)));
     });
 }
@@ -88,13 +89,13 @@ function watch(
 export interface Running {
   readonly pid: number;
   /** resolves with the match once stdout and stderr together match; rejects when the process ends before */
-  says(what: RegExp): Promise<RegExpExecArray>;
+  waitForText(text: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
-  /** with the signal that has ended it, where it did not end by itself */
+  /** with the signal that ended it, if one did */
   readonly ended: Promise<Exited & { readonly signal: NodeJS.Signals | null }>;
 }
 
-/** A command that is watched while it runs, with an input that is empty; killed with the test at the latest. */
+/** Starts a command that a test observes while it runs; it is killed at the end of the test at the latest. */
 export function startTrueup(args: readonly string[], options: ProcessOptions): Running {
   const child = start(args, options);
   writeInput(child, options.stdin ?? '');
@@ -104,7 +105,7 @@ export function startTrueup(args: readonly string[], options: ProcessOptions): R
     kill: (signal) => {
       child.kill(signal);
     },
-    says: watch([child.stdout, child.stderr], once(child, 'close')),
+    waitForText: watch([child.stdout, child.stderr], once(child, 'close')),
     ended: exited(child).then((end) => ({ ...end, signal: child.signalCode })),
   };
 }
@@ -114,12 +115,12 @@ function start(
   options: ProcessOptions,
 ): ChildProcessByStdio<Writable, Readable, Readable> {
   const child = spawnTrueup(args, options, 'pipe') as ChildProcessByStdio<Writable, Readable, Readable>;
-  // A command may have seen enough before it has read all.
+  // A command can end before it has read all of its input.
   child.stdin.on('error', () => {});
   return child;
 }
 
-/** The process as Node has it, for tests of what becomes of its streams. */
+/** The child process of Node, for tests of its streams. */
 export function spawnTrueup(
   args: readonly string[],
   { cwd, env, fullDisk = false }: Pick<ProcessOptions, 'cwd' | 'env' | 'fullDisk'>,
@@ -144,18 +145,18 @@ export interface Serving {
   /** the first line that it printed */
   readonly line: string;
   readonly url: string;
-  /** resolves with all that it printed once that shows this text */
-  sees(text: RegExp): Promise<string>;
+  /** resolves with all output so far once it matches */
+  waitForText(text: RegExp): Promise<string>;
   /** sends the signal and waits for the end */
   stop(signal?: NodeJS.Signals): Promise<Exited>;
 }
 
 export interface ServeProcessOptions extends ProcessOptions {
-  /** each write is on the disk before it is answered, as for users, and not only by the time that the machine stops */
+  /** each write is on the disk before its response, as for users; by default without, which is faster */
   readonly durable?: boolean;
 }
 
-/** `trueup serve` with these arguments, once it has said that it is ready; ended with the test at the latest. */
+/** Starts `trueup serve`, and waits until it is ready; it is killed at the end of the test at the latest. */
 export async function serveProcess(
   args: readonly string[],
   { durable = false, ...options }: ServeProcessOptions,
@@ -168,14 +169,14 @@ export async function serveProcess(
     shown += String(chunk);
   });
   const watched = watch([child.stdout], once(child, 'close'));
-  const sees = (text: RegExp) => watched(text).then(() => shown);
+  const waitForText = (text: RegExp) => watched(text).then(() => shown);
   const ended = end.then(({ err }) => Promise.reject(new Error(err)));
-  const [line = ''] = (await Promise.race([sees(/\n/), ended])).split('\n');
+  const [line = ''] = (await Promise.race([waitForText(/\n/), ended])).split('\n');
   return {
     pid: child.pid ?? 0,
     line,
     url: /http:\S+/.exec(line)?.[0] ?? '',
-    sees,
+    waitForText,
     stop: (signal = 'SIGTERM') => {
       child.kill(signal);
       return end;
@@ -191,34 +192,34 @@ function endWithTest(child: ChildProcess): void {
 
 export interface TerminalOptions extends Pick<ProcessOptions, 'cwd' | 'env'> {
   readonly columns?: number;
-  /** a file that is given the exit code, also when nobody is left to see it on the terminal */
-  readonly codeInto?: string;
+  /** a file for the exit code, which is written even if the terminal was closed */
+  readonly exitCodeFile?: string;
 }
 
 export interface TerminalRun {
   readonly code: number | null;
-  /** everything that came to the screen, control sequences included */
+  /** all output on the screen, control sequences included */
   readonly screen: string;
 }
 
-/** The person in front of the terminal. */
-export interface Person {
-  /** resolves once the screen has shown this */
-  sees(text: RegExp): Promise<RegExpExecArray>;
-  types(text: string): void;
-  /** closes the terminal, with all that runs in it left to itself */
-  hangsUp(): void;
+/** The user of a terminal. */
+export interface TerminalUser {
+  /** resolves once the output on the screen matches */
+  waitForText(text: RegExp): Promise<RegExpExecArray>;
+  typeText(text: string): void;
+  /** closes the terminal, whose processes get SIGHUP */
+  closeTerminal(): void;
 }
 
-/** Runs one command on a pseudo terminal (util-linux `script`), with somebody in front of it. */
+/** Runs one command on a pseudo terminal (util-linux `script`); `act` is what its user does. */
 export async function onTerminal(
   args: readonly string[],
-  { cwd, env, columns = 120, codeInto }: TerminalOptions,
-  act: (person: Person) => Promise<void> = async () => {},
+  { cwd, env, columns = 120, exitCodeFile }: TerminalOptions,
+  act: (user: TerminalUser) => Promise<void> = async () => {},
 ): Promise<TerminalRun> {
   const command = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ');
-  // The shell outlives its terminal, and what it runs is hung up on as ever: it has a handler of its own.
-  const line = codeInto === undefined ? command : `trap '' HUP; ${command}; echo $? > '${codeInto}'`;
+  // The shell ignores SIGHUP, so that it can write the exit code. trueup gets it, because it has its own handler.
+  const line = exitCodeFile === undefined ? command : `trap '' HUP; ${command}; echo $? > '${exitCodeFile}'`;
   const child = spawn('script', ['-qec', `stty cols ${columns} rows 50; ${line}`, '/dev/null'], {
     cwd,
     env: environment({ TERM: 'xterm-256color', ...env }),
@@ -227,11 +228,11 @@ export async function onTerminal(
   endWithTest(child);
   const screen = text(child.stdout);
   const closed = once(child, 'close') as Promise<[number | null]>;
-  const types = (typed: string) => {
+  const typeText = (typed: string) => {
     child.stdin.write(typed);
   };
-  const hangsUp = () => void child.kill('SIGKILL');
-  await act({ types, hangsUp, sees: watch([child.stdout], closed) });
+  const closeTerminal = () => void child.kill('SIGKILL');
+  await act({ typeText, closeTerminal, waitForText: watch([child.stdout], closed) });
   const [code] = await closed;
   return { code, screen: await screen };
 }

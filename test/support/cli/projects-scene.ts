@@ -1,10 +1,10 @@
-/** An organization with projects of others, and a stack that manages projects. */
+/** An organization with projects that no stack owns, and a stack that manages projects. */
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { dialectUnderTest } from '../rig/dialect-under-test.ts';
 import { type Bench, type BenchOptions, openBench, type StackOptions } from './bench.ts';
 import { document } from './documents.ts';
 
-/** `project('payments', { description: 'x' }, { adopt: true })`: name, spec, more metadata. */
+/** `project('payments', { description: 'x' }, { adopt: true })`: name, spec, further metadata. */
 export const project = document('Project');
 
 const organization = {
@@ -56,7 +56,7 @@ function projectsOf(bench: Bench) {
     change: (id: string, attributes: object) =>
       bench.byHand.patch(`/projects/${id}`, { data: { type: 'projects', id, attributes } }),
     /** the name of the project that a workspace is in */
-    homeOf: async (workspace: string) => {
+    projectNameOf: async (workspace: string) => {
       const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf(workspace)}`);
       const { data } = (resource.relationships?.['project'] ?? {}) as { data?: { id: string } };
       return (await list()).find(({ id }) => id === data?.id)?.attributes['name'];
@@ -68,7 +68,7 @@ function projectsOf(bench: Bench) {
         .map(({ method, path }) =>
           `${method} ${path.replace('/api/v2', '')}`.replace(/(ws|prj)-[\w]+/, '$1-…'),
         ),
-    /** how often each list was read since the last reset */
+    /** how often a page of projects was read since the last reset */
     listed: () => bench.wire.seen.filter(({ path }) => /\/organizations\/acme\/projects\?/.test(path)).length,
   };
 }
@@ -78,7 +78,7 @@ export function actionsOf({ changes }: Pick<PlanJson, 'changes'>): string[] {
   return changes.map(({ action, address }) => `${action} ${address}`);
 }
 
-/** The rewriting of an answer: a list of projects as a service gives it that leaves one out and does not count it either. */
+/** Rewrites a response: a list of projects without this one, which is not counted either. */
 export function withoutProject(name: string) {
   return (body: unknown) => {
     const { data, meta, ...rest } = body as {
@@ -91,8 +91,8 @@ export function withoutProject(name: string) {
   };
 }
 
-/** The rewriting of an answer: workspaces as a service gives them that leaves their projects out. */
-export function withoutHomes(body: unknown): unknown {
+/** Rewrites a response: workspaces without the relationship to their project. */
+export function withoutProjectRelationships(body: unknown): unknown {
   const { data, ...rest } = body as { data: unknown };
   const strip = (one: { relationships?: object }) => {
     const { project: _, ...relationships } = (one.relationships ?? {}) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Who a run on this machine would be, in the given environment. */
+/** The identity of a run on this machine, in the given environment. */
 import { randomUUID } from 'node:crypto';
 import { identifyRun } from '../../../src/run/origin.ts';
 import type { RunIdentity } from '../../../src/model/ledger.ts';

@@ -1,4 +1,4 @@
-/** Saves a state as a client does: under the lock, with its serial and its MD5. */
+/** Saves a state as a client does: with the lock held, with its serial and its MD5. */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import type { TestClient } from '../server/serve-for-test.ts';
@@ -28,6 +28,6 @@ export async function saveState(
     data: { type: 'state-versions', attributes },
   });
   expect(saved.status).toBe(201);
-  // A forced unlock makes no intermediate state the current one.
+  // A forced unlock does not make an intermediate state the current one.
   await client.post(`/workspaces/${workspace}/actions/${intermediate ? 'force-unlock' : 'unlock'}`, {});
 }

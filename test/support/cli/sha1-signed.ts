@@ -1,4 +1,4 @@
-/** A certificate that was signed with SHA-1, and its key. For tests alone: the key is public. */
+/** A certificate that was signed with SHA-1, and its key. For tests only: the key is public. */
 export const sha1Signed = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0ZYPUtdFp62DVbpA

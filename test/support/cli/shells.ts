@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { mainFile } from './process.ts';
 
-/** Whether a shell is here; where it must be and is not, that is an error. */
+/** Whether a shell is installed. @throws if it is required and missing */
 export function hasShell(name: string): boolean {
-  const isHere = spawnSync(name, ['-c', 'exit 0']).status === 0;
-  if (!isHere && process.env['TRUEUP_REQUIRE_SHELLS'] === '1')
+  const isInstalled = spawnSync(name, ['-c', 'exit 0']).status === 0;
+  if (!isInstalled && process.env['TRUEUP_REQUIRE_SHELLS'] === '1')
     throw new Error(`TRUEUP_REQUIRE_SHELLS=1, but there is no ${name}`);
-  return isHere;
+  return isInstalled;
 }
 
 /** Runs a text in a shell without a start-up file, in which `trueup` is a command. @returns the lines that it prints */
@@ -25,7 +25,7 @@ export function runInShell(shell: readonly string[], text: string, cwd: string):
   return out.split('\n').filter((line) => line !== '');
 }
 
-/** What bash completes a line to; it divides the line as bash does. */
+/** The completions of bash for a line, which is split into words as bash does. */
 export function completedByBash(line: string, cwd: string): string[] {
   const words = line.split(/\s+/).flatMap((word, index) => {
     if (index > 0 && word === '') return [''];

@@ -1,4 +1,4 @@
-/** A server that takes every connection and never says a word. Closed with the test. */
+/** A server that accepts every connection and never responds. It is closed at the end of the test. */
 import { createServer, type Socket } from 'node:net';
 import { listenForTest } from '../rig/listen.ts';
 
@@ -6,8 +6,8 @@ export interface SilentServer {
   readonly port: number;
   /** resolves with the first connection */
   readonly reached: Promise<void>;
-  /** resolves once whoever has connected so far has gone */
-  left(): Promise<void>;
+  /** resolves once all connections so far are closed */
+  allClosed(): Promise<void>;
 }
 
 export async function openSilentServer(): Promise<SilentServer> {
@@ -15,18 +15,18 @@ export async function openSilentServer(): Promise<SilentServer> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
-    // What comes in has to be read, or its end would never be noticed.
+    // The bytes must be read, or the end of the connection is never noticed.
     socket.resume().on('error', () => {});
     reached.resolve();
   });
   const { port } = await listenForTest(server);
-  const gone = (socket: Socket) =>
+  const closed = (socket: Socket) =>
     new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once('close', () => resolve())));
   return {
     port,
     reached: reached.promise,
-    left: async () => {
-      await Promise.all(sockets.map(gone));
+    allClosed: async () => {
+      await Promise.all(sockets.map(closed));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Stacks with a template, what they declare in the end, and where their problems point. */
+/** Stacks with a template, the resources that they declare, and the places of their problems. */
 import { type Checkout, openBench } from './bench.ts';
 
 export const all = 'manifests/all.yaml';
@@ -47,7 +47,7 @@ export async function problems(stack: Checkout): Promise<readonly Reported[]> {
   return (JSON.parse(out) as { diagnostics: Reported[] }).diagnostics;
 }
 
-/** `code all.yaml:5 > list.csv:3`: where a problem points. */
+/** The places of problems, as `code all.yaml:5 > list.csv:3`. */
 export const places = (found: readonly Reported[]) =>
   found.map(({ code, place, related = [] }) =>
     [

@@ -1,4 +1,4 @@
-/** A stack in two clones with two workspaces in it, and what tests of approvals do with them. */
+/** A stack with two workspaces in two clones, for tests of approvals. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import { workspace } from './documents.ts';
 
 export const planFileOf = (stack: Checkout) => join(stack.directory, 'plan.json');
 
-/** Plans into a file and gives what stands in it. */
+/** Plans into a file. @returns its content */
 export async function planInto(stack: Checkout, code = 0): Promise<PlanJson> {
   await stack.run(['plan', '--out', 'plan.json'], code);
   return JSON.parse(await readFile(planFileOf(stack), 'utf8'));
@@ -17,7 +17,7 @@ export async function planInto(stack: Checkout, code = 0): Promise<PlanJson> {
 export const first = workspace('first', { autoApply: true, description: 'one' });
 export const second = workspace('second', { autoApply: true });
 
-/** One stack in two clones; what is planned in the one is applied in the other. */
+/** One stack in two clones: one to plan, the other to apply. */
 export async function twoClones(): Promise<{ bench: Bench; planning: Checkout; applying: Checkout }> {
   const bench = await openBench();
   const [planning, applying] = [await bench.checkout(), await bench.checkout()];

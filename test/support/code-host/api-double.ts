@@ -1,4 +1,4 @@
-/** The ground of the doubles of code hosts: a JSON API on a free port that keeps what it was asked, and can be told to answer otherwise. */
+/** The base of the doubles of code hosts: a JSON API on a free port that records requests, and that a test can make fail. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { listenForTest } from '../rig/listen.ts';
@@ -20,22 +20,23 @@ export interface GivenAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** carries the request out all the same, and cuts the line instead of answering */
+  /** processes the request, and closes the connection without a response */
   readonly cut?: true;
-  /** does nothing, and never answers */
+  /** neither processes the request nor responds */
   readonly silent?: true;
 }
 
-/** What happens instead of, or before, the usual answer; undefined lets it pass. */
+/** Returns a response that replaces the usual one; undefined replaces nothing. */
 type Fault = (asked: AskedRequest) => GivenAnswer | undefined;
 
 export interface ApiDouble {
   readonly url: string;
   readonly asked: AskedRequest[];
-  /** the next request that it concerns, once */
+  /** replaces the response to the next request for which the fault returns one */
   once(fault: Fault): void;
+  /** replaces the response to every request for which the fault returns one */
   always(fault: Fault): void;
-  /** holds the requests that it concerns until `open` resolves */
+  /** holds the requests that `concerns` selects until `open` resolves */
   gate(concerns: (asked: AskedRequest) => boolean, open: () => Promise<void>): void;
 }
 
@@ -123,7 +124,7 @@ export function pageOf<T>(
 export interface HostClock {
   /** the time of the next thing that happens: `2026-11-22T21:36:28Z` */
   next(): string;
-  /** lets so many seconds pass */
+  /** moves the clock forward by this number of seconds */
   pass(seconds: number): void;
 }
 

@@ -16,7 +16,7 @@ export const digest = '0123456789abcdef0123456789abcdef';
 /** A commit id of one digit. */
 export const sha = (digit: string) => digit.repeat(40);
 
-/** What a CI job posts: the plan of a stack for a commit. */
+/** The comment that a CI job posts: the plan of a stack at a commit. */
 export function planComment(
   commit: string,
   about: { digest?: string; stack?: string; dirty?: true } = {},
@@ -29,7 +29,7 @@ export function planComment(
   return [...hiddenLines(about.stack ?? stack, { shown, earlier: [] }), '', 'The plan.'].join('\n');
 }
 
-/** Nothing waits: a request that fails is given up after the usual number of attempts. */
+/** With a clock that does not wait: a failing request is sent the usual number of times. */
 function connect(
   place: { readonly service: 'github' | 'gitlab'; readonly repository: string },
   {

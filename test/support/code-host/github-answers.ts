@@ -29,7 +29,7 @@ export function pullShown(pull: GithubPull, state: GithubState): object {
   };
 }
 
-/** Whom GitHub knows by the address of a commit; else an empty object. */
+/** Author and committer are users if GitHub knows their addresses, else empty objects. */
 export function commitShown(
   { sha, author, committer, coAuthors = [] }: GithubCommit,
   state: GithubState,
@@ -86,7 +86,7 @@ export function approvalShown(
   };
 }
 
-/** The log of branches: its pages have no numbers, and the cursor is the position of the last one that was shown. */
+/** The activity of branches. Its pages have no numbers; the cursor is the position of the next entry. */
 export function activity(
   repository: string,
   query: URLSearchParams,

@@ -1,4 +1,4 @@
-/** What a double of GitHub knows: one repository with its people, pull requests, runs and the log of its branches. */
+/** The state of a double of GitHub: one repository with its people, pull requests, runs and the log of its branches. */
 import { type HostClock, type KeptComment, openHostClock } from './api-double.ts';
 
 export interface GithubCommit {
@@ -67,16 +67,16 @@ export interface GithubPush {
 
 const zero = '0'.repeat(40);
 
-/** People do here what they do on the pages of GitHub, or with git. */
+/** The methods do what people do on the pages of GitHub, or with git. */
 export class GithubState {
   readonly repository: string;
   readonly clock: HostClock = openHostClock();
   readonly pulls = new Map<number, GithubPull>();
   readonly runs = new Map<number, GithubRun>();
-  /** the base branch's commits, and which pull request brought them */
+  /** the commits of the base branch, with the pull request that introduced each */
   readonly introduced = new Map<string, number>();
   readonly permissions = new Map<string, string>();
-  /** `Bot`, where it is not `User` */
+  /** `Bot` for logins that are not a `User` */
   readonly types = new Map<string, string>();
   /** `organization/team` with its members; `pending` has not accepted the invitation */
   readonly teams = new Map<string, Map<string, 'active' | 'pending'>>();
@@ -84,11 +84,11 @@ export class GithubState {
   readonly labels = new Map<string, string>();
   /** oldest first */
   readonly pushes: GithubPush[] = [];
-  /** that were pushed to the base branch itself */
+  /** commits that were pushed to the base branch without a pull request */
   readonly direct = new Map<string, GithubCommit>();
   /** public SSH keys, as GitHub shows them */
   readonly keys = new Map<string, readonly string[]>();
-  /** as the older sort of rules, or as a ruleset */
+  /** protected branches, by the older branch protection or by a ruleset */
   readonly protection = new Map<string, 'flag' | 'ruleset'>();
   #lastId = 1000;
 
@@ -155,7 +155,7 @@ export class GithubState {
     pull.head = head;
   }
 
-  /** Pushes to a branch of the repository, past all pull requests. */
+  /** Pushes to a branch of the repository without a pull request. */
   pushTo(
     branch: string,
     { by, commits }: { readonly by: string; readonly commits: readonly GithubCommit[] },
@@ -178,7 +178,7 @@ export class GithubState {
     return made;
   }
 
-  /** Whoever may write may also edit what others wrote. */
+  /** Anybody who may write may also edit the comments of others. */
   editComment(comment: KeptComment, body: string): void {
     comment.body = body;
     comment.updatedAt = this.clock.next();
@@ -212,7 +212,7 @@ export class GithubState {
     pull.events.push({ id: this.nextId(), event: 'unlabeled', by, label, at: this.clock.next() });
   }
 
-  /** Pull requests that have the label show it under its new name, and so do the lines of their logs. */
+  /** Pull requests with the label, and their logs, then show the new name. */
   renameLabel(label: string, name: string): void {
     this.labels.delete(label);
     this.labels.set(name, this.clock.next());
@@ -223,7 +223,7 @@ export class GithubState {
     }
   }
 
-  /** @param commits of the base branch that the merge made, the last one being its newest */
+  /** @param commits that the merge added to the base branch, the newest last */
   merge(
     pull: GithubPull,
     { by, commits }: { readonly by: string; readonly commits: readonly string[] },

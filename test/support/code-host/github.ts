@@ -1,7 +1,7 @@
 /**
  * GitHub as its REST API documents it, as far as comments and approvals need it: one repository, `acme/infra`. Tokens of jobs and
- * apps belong to no user, links of pages lead to another path than the one that was asked, and whoever may write may also edit what
- * others wrote. Source: docs/internals/wire/code-hosts.md
+ * apps belong to no user, links between pages have another path than the request, and anybody who may write may also edit the
+ * comments of others. Source: docs/internals/wire/code-hosts.md
  */
 import {
   type ApiDouble,
@@ -148,7 +148,7 @@ function ofPull(pull: GithubPull, what: string, state: GithubState): object | un
   }
 }
 
-/** Of a commit of the default branch: the pull request that brought it. Of another: those that have it. */
+/** For a commit of the default branch, the pull request that introduced it; for another one, those that contain it. */
 function pullsOf(sha: string, state: GithubState): object[] {
   const brought = state.introduced.get(sha);
   const pulls = [...state.pulls.values()].filter((one) =>
@@ -249,7 +249,7 @@ function commentShown({ id, body, author, createdAt, updatedAt }: KeptComment): 
   };
 }
 
-/** What a job of GitHub Actions for pull request 7 has in its environment, but for the event. */
+/** The environment of a GitHub Actions job for pull request 7, without the event. */
 export function githubJob(github: GithubDouble, token = githubTokens.job): Record<string, string> {
   return {
     GITHUB_ACTIONS: 'true',

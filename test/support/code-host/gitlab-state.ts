@@ -1,4 +1,4 @@
-/** What a double of GitLab knows: one project with its people, merge requests, deployments and events. */
+/** The state of a double of GitLab: one project with its people, merge requests, deployments and events. */
 import { type HostClock, type KeptComment, openHostClock } from './api-double.ts';
 
 export interface GitlabUser {
@@ -71,7 +71,7 @@ export interface GitlabDeployment {
   readonly approvals: { readonly by: string; readonly status: string; readonly at: string }[];
 }
 
-/** People do here what they do on the pages of GitLab, or with git. */
+/** The methods do what people do on the pages of GitLab, or with git. */
 export class GitlabState {
   readonly project: number;
   readonly path: string;
@@ -88,14 +88,14 @@ export class GitlabState {
   readonly labels = new Map<string, string>();
   /** oldest first */
   readonly pushes: GitlabPush[] = [];
-  /** that were pushed to a branch of the project itself */
+  /** commits that were pushed to a branch of the project without a merge request */
   readonly direct: GitlabCommit[] = [];
   /** public SSH keys, by user name */
   readonly keys = new Map<string, readonly string[]>();
   readonly protectedBranches = new Set<string>();
-  /** the edition without approvals of deployments */
+  /** whether it is the edition without approvals of deployments */
   isFree = false;
-  /** before approvals had a time */
+  /** whether it is a release whose approvals have no time */
   isOld = false;
   #lastId = 300;
 
@@ -109,7 +109,7 @@ export class GitlabState {
     return this.#lastId;
   }
 
-  /** Whoever does something exists. */
+  /** Returns a user, who is created if necessary. */
   user(username: string): GitlabUser {
     const known = this.users.get(username);
     if (known !== undefined) return known;
@@ -147,7 +147,7 @@ export class GitlabState {
     return request;
   }
 
-  /** Approvals stay, as in a project that does not remove them, or for the seconds until it does. */
+  /** Approvals stay, as in a project that keeps them, or in the seconds before GitLab removes them. */
   push(
     request: GitlabRequest,
     {
@@ -168,7 +168,7 @@ export class GitlabState {
     request.versions.push({ id: 1 + request.versions.length, head, at: this.clock.next() });
   }
 
-  /** Pushes to a branch of the project, past all merge requests. */
+  /** Pushes to a branch of the project without a merge request. */
   pushTo(
     branch: string,
     { by, commits }: { readonly by: string; readonly commits: readonly GitlabCommit[] },
@@ -209,7 +209,7 @@ export class GitlabState {
     request.events.push({ id: this.nextId(), action: 'remove', by, label, at: this.clock.next() });
   }
 
-  /** The log names a label as it is called now. */
+  /** The log shows the current name of a label. */
   renameLabel(label: string, name: string): void {
     this.labels.delete(label);
     this.labels.set(name, this.clock.next());

@@ -47,7 +47,7 @@ function answer(asked: AskedRequest, state: GitlabState): GivenAnswer {
   const token = /^Bearer (.*)$/.exec(asked.headers.authorization ?? '')?.[1] ?? '';
   const self = owners[token];
   if (self === undefined) return { status: 401, body: { message: '401 Unauthorized' } };
-  // A project is known by its path, too.
+  // A project can also be addressed by its path.
   const path = asked.path.replace(`${api}/projects/acme%2Finfra`, project);
   const { method, query, body } = asked;
   if (method === 'GET') return read(path, query, { state, self });
@@ -285,7 +285,7 @@ function noteShown(
   };
 }
 
-/** What a pipeline of merge request 3 has in its environment. */
+/** The environment of a pipeline of merge request 3. */
 export function gitlabJob(
   gitlab: GitlabDouble,
   token: string | undefined = gitlabTokens.project,

@@ -1,4 +1,4 @@
-/** The issues of one repository of GitHub or project of GitLab, `acme/infra`, as their REST APIs document them. Source: wire/code-hosts 14 */
+/** The issues of `acme/infra`, a repository of GitHub or a project of GitLab, by their REST APIs. Source: wire/code-hosts 14 */
 import { type ApiDouble, type AskedRequest, type GivenAnswer, openApi, pageOf } from './api-double.ts';
 
 export interface KeptIssue {

@@ -1,4 +1,4 @@
-/** Plan files as `plan --out` writes them, of plans that a test makes up. */
+/** Plan files as `plan --out` writes them, for plans that a test makes. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from '../../../src/model/plan.ts';

@@ -1,28 +1,36 @@
 /**
- * Holds the rows of the conformance pages against what the tests that they name sent and asserted. What a row names between backticks has to be in the
- * evidence of one of its tests: a request with its path, a field, a header, a parameter, a value; so does each status that it tells.
+ * Checks the rows of the conformance pages against what the tests that they name sent and asserted. What a row names between backticks
+ * has to be in the evidence of one of its tests: a request with its path, a field, a header, a parameter, a value. So has each status.
  */
 import { existsSync, readFileSync } from 'node:fs';
 
 import type { Evidence, SentRequest } from './evidence.ts';
-import { isPlace, type Row, splitNamed, testsFolder, titlesIn, valuesOf, type WrittenTitle } from './rows.ts';
+import {
+  isPlaceholder,
+  type Row,
+  splitNamed,
+  testsFolder,
+  titlesIn,
+  valuesOf,
+  type WrittenTitle,
+} from './rows.ts';
 import { sourceOfTest } from './source-of-test.ts';
 
-/** What one named test shows. */
+/** The evidence of one named test. */
 interface Shown {
-  /** Its file was run without it. */
-  readonly isGone: boolean;
+  /** Whether its file ran, but the test did not. */
+  readonly didNotRun: boolean;
   readonly requests: readonly SentRequest[];
   readonly text: string;
 }
 
-/** There a program of others talks to a service in another process: nothing of it is seen here. */
+/** Tests of real clients, which talk to a service in another process: their requests are not recorded. */
 const UNSEEN = 'real-clients/';
 
 const REQUEST = /^(?<method>GET|HEAD|POST|PUT|PATCH|DELETE|LIST|SCAN) (?<path>\S+)$/;
 const STATUSES = /(?<![\w.,/-])(?:20[0-7]|30[1-8]|4[0-3]\d|47[23]|50[0-4])(?![\w.,/-]*\w)/g;
 
-/** What is the matter with a row: what none of its tests shows, and each test that shows nothing of it. */
+/** The problems of a row: names that none of its tests shows, and tests that show none of its names. */
 export function problemsOf(row: Row, evidence: readonly Evidence[]): string[] {
   const names = namesIn(row.what);
   if (names.length === 0) return ['names no request, no field and no status'];
@@ -31,14 +39,14 @@ export function problemsOf(row: Row, evidence: readonly Evidence[]): string[] {
   const missing = names.filter((name) => !shown.some((one) => shows(one, name, isAlone)));
   const wrong = shown.flatMap((one, index) => {
     const named = row.shownBy[index] ?? '';
-    if (one.isGone) return [`did not run: ${named}`];
+    if (one.didNotRun) return [`did not run: ${named}`];
     const isIdle = !named.startsWith(UNSEEN) && !names.some((name) => shows(one, name, isAlone));
     return isIdle ? [`shows nothing of it: ${named}`] : [];
   });
   return [...missing.map((name) => `no test that it names shows ${name}`), ...wrong];
 }
 
-/** What stands between backticks and has a letter or a digit, and each status of an answer that stands outside of them. */
+/** Texts between backticks that have a letter or a digit, and statuses of responses outside of backticks. */
 export function namesIn(what: string): string[] {
   const quoted = [...what.matchAll(/`([^`]+)`/g)].flatMap(([, name = '']) =>
     /[a-z\d]/i.test(name) ? [name] : [],
@@ -60,26 +68,26 @@ function shownBy(named: string, evidence: readonly Evidence[]): Shown {
   const all = [...ran, ...mine.filter(({ titles }) => titles.length === 0)];
   const requests = all.flatMap((one) => one.requests);
   const text = [
-    // A title may promise what its test does not do.
+    // The title is no evidence: it may name what its test does not do.
     ...written.map((one) => sourceOfTest(source, one).replace(one.title, '')),
     ...values,
     ...all.flatMap(({ asserted }) => asserted),
     ...requests.map(({ method, url, content }) => `${method} ${url}\n${content}`),
   ];
-  return { isGone: mine.length > 0 && ran.length === 0, requests, text: text.join('\n') };
+  return { didNotRun: mine.length > 0 && ran.length === 0, requests, text: text.join('\n') };
 }
 
-/** A title that is nothing but a place fits everything: those with the most words of their own are meant. */
+/** A title of placeholders only matches every title, so the ones with the most literal text are chosen. */
 function nearest(written: readonly WrittenTitle[]): WrittenTitle[] {
   const words = ({ title }: WrittenTitle) => title.replaceAll(/%[a-z#]|\$\w+/g, '').length;
   const most = Math.max(...written.map(words));
   return written.filter((one) => words(one) === most);
 }
 
-/** Also where one has a place and the other has a value there, or a place, too. */
+/** Whether the titles are the same, where a placeholder matches any value and any other placeholder. */
 function isSame(written: string, title: string): boolean {
   const values = valuesOf(written, title);
-  return values !== undefined || valuesOf(title, written)?.every(isPlace) === true;
+  return values !== undefined || valuesOf(title, written)?.every(isPlaceholder) === true;
 }
 
 function shows(shown: Shown, name: string, isAlone: boolean): boolean {
@@ -96,7 +104,7 @@ function shows(shown: Shown, name: string, isAlone: boolean): boolean {
   return hasWord(shown.text, name) || wordsIn(name).every((word) => hasInAnyForm(shown.text, word));
 }
 
-/** Paths of the workspaces API begin with a slash and are whole; those of the other API follow a mount or a prefix. */
+/** Paths of the workspaces API begin with a slash and are complete; those of the other API follow a mount or a prefix. */
 function asksFor(method: string | undefined, path: string): (request: SentRequest) => boolean {
   const [address = '', query = ''] = path.replace(/^…\//, '').split('?');
   const segments = address.replace(/\/$/, '').replaceAll(/:(\w+)|[$()*+.?[\\\]^{|}]/g, (found, parameter) => {
@@ -112,7 +120,7 @@ function asksFor(method: string | undefined, path: string): (request: SentReques
   };
 }
 
-/** The parts of a name that has several, such as `auth.type`. */
+/** The parts of a compound name, such as `auth.type`. */
 function wordsIn(name: string): string[] {
   return name.split(/[\s.:,;"'{}[\]]+/).filter((word) => /\w/.test(word));
 }

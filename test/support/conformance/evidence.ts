@@ -1,19 +1,19 @@
-/** What a test sent and asserted, as it is recorded while the test runs. One line of JSON for each test, in a folder that is named. */
+/** What a test sent and asserted, recorded while it runs: one line of JSON for each test, in files of one folder. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface SentRequest {
   readonly method: string;
-  /** With its query, decoded where it can be. */
+  /** With its query; percent-decoded if that is possible. */
   readonly url: string;
-  /** 0 where no answer was seen. */
+  /** 0 if no response was seen. */
   readonly status: number;
   /** Headers as `name: value`, and the body. */
   readonly content: string;
 }
 
 export interface Evidence {
-  /** Below `test`. */
+  /** Path below `test`. */
   readonly file: string;
   /** The titles of the groups around the test, and its own; empty for what was sent outside of any test of the file. */
   readonly titles: readonly string[];
@@ -22,7 +22,7 @@ export interface Evidence {
   readonly asserted: readonly string[];
 }
 
-/** Names the folder; without it nothing is recorded. */
+/** The variable with the path of the folder; without it nothing is recorded. */
 export const RECORD_VARIABLE = 'TRUEUP_RECORD_CONFORMANCE';
 
 export function readEvidence(folder: string): Evidence[] {

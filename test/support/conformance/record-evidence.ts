@@ -1,4 +1,4 @@
-/** Records what the tests that the conformance pages name send and assert, where `TRUEUP_RECORD_CONFORMANCE` names a folder for it. */
+/** Records what the tests that the conformance pages name send and assert, if `TRUEUP_RECORD_CONFORMANCE` has the path of a folder. */
 import { mkdirSync } from 'node:fs';
 import { relative } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
@@ -9,23 +9,23 @@ import { namedFiles, testsFolder } from './rows.ts';
 const folder = process.env[RECORD_VARIABLE];
 const file = relative(testsFolder, expect.getState().testPath ?? '');
 
-/** A worker runs many files, and this one before each of them. */
+/** A worker runs many test files, and this file before each of them. */
 const ofProcess = globalThis as { namedFiles?: ReadonlySet<string> };
 
 if (folder !== undefined) {
-  const named = begun(folder);
-  const { take, writeDown } = await import('./recorder.ts');
-  take(named.has(file));
+  const named = prepareFolder(folder);
+  const { startRecording, writeEvidence } = await import('./recorder.ts');
+  startRecording(named.has(file));
   if (named.has(file)) {
-    // What is sent before the tests of the file is for all of them.
-    beforeEach(() => writeDown(folder, file, []));
-    afterEach(({ task }) => writeDown(folder, file, titlesAround(task)));
-    afterAll(() => writeDown(folder, file, []));
+    // Requests before the first test of the file are evidence of all its tests.
+    beforeEach(() => writeEvidence(folder, file, []));
+    afterEach(({ task }) => writeEvidence(folder, file, titlesAround(task)));
+    afterAll(() => writeEvidence(folder, file, []));
   }
 }
 
-/** The files that the pages name. */
-function begun(into: string): ReadonlySet<string> {
+/** Creates the folder. @returns the test files that the pages name */
+function prepareFolder(into: string): ReadonlySet<string> {
   if (ofProcess.namedFiles === undefined) {
     mkdirSync(into, { recursive: true });
     ofProcess.namedFiles = namedFiles();

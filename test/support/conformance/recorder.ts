@@ -1,6 +1,6 @@
 /**
- * Records what the tests of this process send and assert. Requests are seen where they arrive, so those of the command line in a process of its
- * own count as well; those to a service in another process are seen where `fetch` sends them, without their bodies.
+ * Records what the tests of this process send and assert. Requests are recorded where they arrive, also those of the CLI in another
+ * process. Requests to a service in another process are recorded where `fetch` sends them, without their bodies.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -10,24 +10,24 @@ import { chai } from 'vitest';
 
 import type { Evidence, SentRequest } from './evidence.ts';
 
-/** More of a body or of an expected value names nothing new. */
+/** Bodies and expected values are cut after this many bytes or characters. */
 const LONGEST = 64 * 1024;
 const DULL_HEADERS = new Set(['host', 'connection', 'user-agent', 'accept-language', 'sec-fetch-mode']);
 
-interface Taken {
+interface Recording {
   readonly requests: (() => SentRequest)[];
   readonly asserted: Set<string>;
 }
 
-const nothing = (): Taken => ({ requests: [], asserted: new Set() });
-let taken = nothing();
-let takes = false;
+const nothing = (): Recording => ({ requests: [], asserted: new Set() });
+let recording = nothing();
+let isRecording = false;
 let isSubscribed = false;
 
-/** Writes down what was taken since the last call, as that of the given test. */
-export function writeDown(folder: string, file: string, titles: readonly string[]): void {
-  const { requests, asserted } = taken;
-  taken = nothing();
+/** Writes what was recorded since the last call as the evidence of the given test. */
+export function writeEvidence(folder: string, file: string, titles: readonly string[]): void {
+  const { requests, asserted } = recording;
+  recording = nothing();
   if (titles.length === 0 && requests.length === 0 && asserted.size === 0) return;
   const evidence: Evidence = {
     file,
@@ -38,7 +38,7 @@ export function writeDown(folder: string, file: string, titles: readonly string[
   appendFileSync(join(folder, `${process.pid}.jsonl`), `${JSON.stringify(evidence)}\n`);
 }
 
-/** A request that was seen to leave and to arrive is one. */
+/** A request that was recorded where it was sent and where it arrived counts once. */
 function onceEach(requests: readonly SentRequest[]): SentRequest[] {
   const addressOf = ({ method, url }: SentRequest) => `${method} ${url}`;
   const arrived = new Set(requests.filter(({ status }) => status > 0).map(addressOf));
@@ -46,22 +46,22 @@ function onceEach(requests: readonly SentRequest[]): SentRequest[] {
   return [...new Map(seen.map((request) => [JSON.stringify(request), request])).values()];
 }
 
-/** Takes what arrives and what is asserted from now on, or nothing: what no test writes down would fill the memory of the process. */
-export function take(all: boolean): void {
-  takes = all;
-  taken = nothing();
-  if (!all || isSubscribed) return;
+/** Starts or stops recording. Without a writer of evidence it must stop, because the recording would fill the memory of the process. */
+export function startRecording(isOn: boolean): void {
+  isRecording = isOn;
+  recording = nothing();
+  if (!isOn || isSubscribed) return;
   isSubscribed = true;
   subscribe('http.server.request.start', (message) => {
-    if (takes) takeArriving(message as { request: IncomingMessage; response: ServerResponse });
+    if (isRecording) recordArriving(message as { request: IncomingMessage; response: ServerResponse });
   });
   subscribe('undici:request:create', (message) => {
-    if (takes) takeLeaving((message as { request: { method: string; path: string } }).request);
+    if (isRecording) recordSent((message as { request: { method: string; path: string } }).request);
   });
-  takeAssertions();
+  recordAssertions();
 }
 
-function takeArriving({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
+function recordArriving({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
   const chunks: Buffer[] = [];
   let length = 0;
   const push = request.push.bind(request);
@@ -73,7 +73,7 @@ function takeArriving({ request, response }: { request: IncomingMessage; respons
     return push(chunk, encoding);
   };
   const headers = Object.entries(request.headers).filter(([name]) => !DULL_HEADERS.has(name));
-  taken.requests.push(() => ({
+  recording.requests.push(() => ({
     method: request.method ?? '',
     url: decoded(request.url ?? ''),
     status: response.statusCode,
@@ -85,8 +85,8 @@ function takeArriving({ request, response }: { request: IncomingMessage; respons
   }));
 }
 
-function takeLeaving({ method, path }: { method: string; path: string }): void {
-  taken.requests.push(() => ({ method, url: decoded(path), status: 0, content: path }));
+function recordSent({ method, path }: { method: string; path: string }): void {
+  recording.requests.push(() => ({ method, url: decoded(path), status: 0, content: path }));
 }
 
 function decoded(url: string): string {
@@ -97,8 +97,8 @@ function decoded(url: string): string {
   }
 }
 
-/** Wraps each matcher: what it is given is what the test expects. Those of snapshots find their place by the stack, and stay as they are. */
-function takeAssertions(): void {
+/** Wraps each matcher, to record its arguments. Snapshot matchers are left alone, because they depend on the call stack. */
+function recordAssertions(): void {
   const { prototype } = chai.Assertion;
   for (const name of Object.getOwnPropertyNames(prototype).filter((key) =>
     /^to(?!.*Snapshot)[A-Z]/.test(key),
@@ -106,7 +106,7 @@ function takeAssertions(): void {
     const matcher: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
     if (typeof matcher !== 'function') continue;
     const wrapped = function (this: unknown, ...expected: unknown[]): unknown {
-      if (takes) for (const value of expected) taken.asserted.add(textOf(value));
+      if (isRecording) for (const value of expected) recording.asserted.add(textOf(value));
       return Reflect.apply(matcher, this, expected);
     };
     Object.defineProperty(prototype, name, { value: wrapped, writable: true, configurable: true });

@@ -1,6 +1,6 @@
 /**
- * The rows of the pages below docs/internals/conformance, and the tests that they name. A named test is a path below `test` and a title, which
- * may have places (`%s`) where the title in the source has them: then it stands for all the values that are put there.
+ * The rows of the pages below docs/internals/conformance, and the tests that they name. A named test is a path below `test` and a
+ * title. The title may have the placeholders (`%s`) of the title in the source, and then names the tests with all values.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const pagesFolder = fileURLToPath(new URL('../../../docs/internals/conformance/'
 
 export interface Row {
   readonly number: number;
-  /** What the row says, without the tests. */
+  /** The text of the row, without the tests. */
   readonly what: string;
   /** Each as it is written: a path below `test`, and a title. */
   readonly shownBy: readonly string[];
@@ -53,11 +53,11 @@ export function splitNamed(named: string): { readonly file: string; readonly tit
 
 export interface WrittenTitle {
   readonly title: string;
-  /** Where the call that has it begins in the source. */
+  /** The start of the call with this title in the source. */
   readonly index: number;
 }
 
-/** What stands as the title of a test, or of several, in a source. */
+/** All titles of tests and groups in a source. */
 export function titlesIn(source: string): WrittenTitle[] {
   const calls = source.matchAll(
     /(?:\b(?:it|test|describe)|\))\(\s*(?<quote>['"`])(?<title>.*?)(?<!\\)\k<quote>/gs,
@@ -68,7 +68,7 @@ export function titlesIn(source: string): WrittenTitle[] {
   }));
 }
 
-/** The values that a title puts into the places of another one; undefined where they are not the same title. */
+/** The values of a title for the placeholders of another one; undefined if the titles do not match. */
 export function valuesOf(written: string, title: string): readonly string[] | undefined {
   if (written === title) return [];
   const parts = written.split(/%[a-z#]|\$\w+/).map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
@@ -76,7 +76,7 @@ export function valuesOf(written: string, title: string): readonly string[] | un
   return new RegExp(`^${parts.join('(.+?)')}$`, 's').exec(title)?.slice(1);
 }
 
-/** Whether a value in a title is a place itself, which stands for all values. */
-export function isPlace(value: string): boolean {
+/** Whether a value in a title is a placeholder itself. */
+export function isPlaceholder(value: string): boolean {
   return /^(?:%[a-z#]|\$\w+)$/.test(value);
 }

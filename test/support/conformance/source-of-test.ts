@@ -1,13 +1,13 @@
-/** The text of a test, with its table of values and with what it uses of its own file: what it reads of an answer stands nowhere else. */
+/** The source of a test, with its table of values and all declarations of its file that it uses. */
 import type { WrittenTitle } from './rows.ts';
 
-/** The call that has the title, and every declaration of the file that it leads to. Relies on how the formatter indents. */
+/** The call with this title, and all declarations of the file that it uses. Relies on the indentation of the formatter. */
 export function sourceOfTest(source: string, { index }: WrittenTitle): string {
   const lines = source.split('\n');
   const line = source.slice(0, index).split('\n').length - 1;
   const declared = declarationsIn(lines);
   const found = new Map([['', callAround(lines, line)]]);
-  // Grows while it is walked: a table may lead to another one.
+  // The map grows during the loop: a table may use another one.
   for (const text of found.values())
     for (const [word] of text.matchAll(/\w+/g)) {
       const declaration = declared.get(word);
@@ -24,7 +24,7 @@ function callAround(lines: readonly string[], line: number): string {
   return upToEnd(lines, first, (text) => text.endsWith(');'));
 }
 
-/** Those of the file and of its groups; what a test declares is its own. */
+/** The declarations of the file and of its groups, without those inside tests. */
 function declarationsIn(lines: readonly string[]): ReadonlyMap<string, string> {
   const declared = lines.flatMap((line, index): [string, string][] => {
     const name = /^\s*(?:export )?(?:async )?(?:function|const|class)\*? (\w+)/.exec(line)?.[1];
@@ -41,7 +41,7 @@ function isShared(lines: readonly string[], line: number): boolean {
   return around.trimStart().startsWith('describe');
 }
 
-/** From a line to the next one that ends what begins there, which stands at the same indentation, or is the same line. */
+/** From a line to the end of its statement, which is the same line or the next one with the same indentation. */
 function upToEnd(lines: readonly string[], first: number, isEnd: (line: string) => boolean): string {
   const indent = indentOf(lines[first]);
   const isOpen = /[=>]$/.test(lines[first] ?? '');
@@ -56,7 +56,7 @@ function indentOf(line = ''): number {
   return line.length - line.trimStart().length;
 }
 
-/** The line where it stands at that indentation, else nothing. */
+/** The line if it has that indentation, else an empty text. */
 function atIndent(line = '', indent: number): string {
   return indentOf(line) === indent ? line : '';
 }

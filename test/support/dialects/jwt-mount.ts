@@ -1,5 +1,5 @@
 /**
- * A mount of the method `jwt`, as far as a login meets it: it reads the keys of its issuer over HTTP and checks a JWT against a role.
+ * A mount of the method `jwt`, only for logins: it reads the keys of its issuer over HTTP and checks a JWT against a role.
  * Written from wire/cluster-auth 3.1 alone.
  */
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose';
@@ -13,7 +13,7 @@ export interface JwtRole {
 }
 
 export interface JwtMount {
-  /** also the issuer that a JWT must name */
+  /** also the required `iss` of a JWT */
   readonly oidc_discovery_url: string;
   readonly roles: Readonly<Record<string, JwtRole>>;
 }

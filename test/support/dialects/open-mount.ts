@@ -1,4 +1,4 @@
-/** A cluster-auth mount of a recording service, and a stack that points at it through a dialect. */
+/** A cluster-auth mount of a recording service, and a stack with it as its target. */
 import { clusterAuthTarget } from '../rig/stack-folder.ts';
 import { writeFiles } from '../rig/temporary-folder.ts';
 import {
@@ -23,7 +23,7 @@ export interface OpenMount {
 
 export interface MountOptions {
   readonly habits?: Partial<Habits>;
-  /** over those of the target */
+  /** members of the target to add or replace */
   readonly target?: object;
   readonly env?: Readonly<Record<string, string>>;
 }

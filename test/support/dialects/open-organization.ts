@@ -1,4 +1,4 @@
-/** An organization of a recording service, and a stack that points at it through a dialect. */
+/** An organization of a recording service, and a stack with it as its target. */
 import { workspacesTarget } from '../rig/stack-folder.ts';
 import { openStack, type StackFolder } from './stack-folder.ts';
 import {

@@ -1,16 +1,16 @@
 /**
- * Mounts of other methods that answer the same paths as cluster auth does: only the members of the answers tell them apart
- * (wire/cluster-auth 2.9). Written from what such mounts are known to answer.
+ * Mounts of other auth methods, which serve the same paths as cluster auth: only the members of responses distinguish them
+ * (wire/cluster-auth 2.9). The responses are those of real mounts.
  */
 
 export interface OtherMethod {
   readonly type: string;
   readonly roles: Map<string, object>;
-  /** absent: the method has no such path */
+  /** the content of the path `config`; absent if the method has no such path */
   readonly config?: object;
 }
 
-/** Roles with secrets of their own; no config. */
+/** Roles with their own secrets; no config. */
 export function appRole(...names: readonly string[]): OtherMethod {
   const role = {
     bind_secret_id: true,
@@ -31,7 +31,7 @@ export function appRole(...names: readonly string[]): OtherMethod {
   return { type: 'approle', roles: new Map(names.map((name) => [name, role])) };
 }
 
-/** A config of issuers and keys, and roles that are bound to claims. */
+/** A config with issuers and keys, and roles that are bound to claims. */
 export function jwt(...names: readonly string[]): OtherMethod {
   const role = {
     allowed_redirect_uris: null,

@@ -1,10 +1,10 @@
 /**
- * One role as a secrets service keeps it: how it coerces what is written, merges it, and what it answers. Written from
- * wire/cluster-auth 2.4-2.7 alone, so that a mistake cannot hide by being made on both sides.
+ * One role as a secrets service stores it: how it converts and merges writes, and what reads return. Written only from
+ * wire/cluster-auth 2.4-2.7, so that a mistake in the program is not repeated here.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A refusal; no text at all is the service's way to say that there is nothing. */
+/** An error response; a 404 without texts means that there is nothing. */
 export class Refusal extends Error {
   readonly status: number;
   readonly errors: readonly string[];
@@ -25,7 +25,7 @@ const durations = ['token_ttl', 'token_max_ttl', 'token_explicit_max_ttl', 'toke
 const others = ['audience', 'alias_name_source', 'token_no_default_policy', 'token_num_uses', 'token_type'];
 const selector = 'bound_service_account_namespace_selector';
 
-/** Today's field by the deprecated name that is still taken for it. */
+/** Current fields by deprecated names that are still accepted. */
 const deprecated: Readonly<Record<string, string>> = {
   policies: 'token_policies',
   bound_cidrs: 'token_bound_cidrs',
@@ -35,7 +35,7 @@ const deprecated: Readonly<Record<string, string>> = {
   period: 'token_period',
 };
 
-/** Which services have it is a habit of theirs (2.5). */
+/** Only some services have this field (2.5). */
 const strict = 'token_strictly_bind_ip';
 
 /** The fields that a write may set. */
@@ -44,8 +44,8 @@ export function roleFieldsOf({ bindsStrictly }: { readonly bindsStrictly: boolea
 }
 
 export class RoleRecord {
-  /** null until namespaces were once written */
-  #kept: Record<string, unknown> = {
+  /** `bound_service_account_namespaces` is null until it was written once */
+  #stored: Record<string, unknown> = {
     bound_service_account_names: [],
     bound_service_account_namespaces: null,
     [selector]: '',
@@ -66,12 +66,12 @@ export class RoleRecord {
 
   constructor(fields: readonly string[] = roleFieldsOf({ bindsStrictly: false })) {
     this.#fields = fields;
-    if (fields.includes(strict)) this.#kept[strict] = false;
+    if (fields.includes(strict)) this.#stored[strict] = false;
   }
 
-  /** Merges; what is not sent keeps its value, but for the selector (2.5). @throws Refusal */
+  /** Merges: a field that is not sent keeps its value, except for the selector (2.5). @throws Refusal */
   write(sent: Fields): void {
-    const next: Record<string, unknown> = { ...this.#kept, [selector]: '' };
+    const next: Record<string, unknown> = { ...this.#stored, [selector]: '' };
     for (const [old, today] of Object.entries(deprecated)) {
       if (sent[today] !== undefined) this.#deprecated.delete(old);
       else if (sent[old] !== undefined) {
@@ -82,14 +82,14 @@ export class RoleRecord {
     for (const name of this.#fields) if (sent[name] !== undefined) next[name] = coerce(name, sent[name]);
     if (next['token_type'] === '') next['token_type'] = 'default';
     refuse(next);
-    this.#kept = next;
+    this.#stored = next;
   }
 
-  /** What a read answers (2.7). */
+  /** The response to a read (2.7). */
   answer(): Fields {
-    const { audience, ...rest } = this.#kept;
+    const { audience, ...rest } = this.#stored;
     const old = [...this.#deprecated].flatMap((name) => {
-      const value = this.#kept[deprecated[name] ?? ''];
+      const value = this.#stored[deprecated[name] ?? ''];
       return value === 0 || (Array.isArray(value) && value.length === 0) ? [] : [[name, value] as const];
     });
     return { ...rest, ...(audience === '' ? {} : { audience }), ...Object.fromEntries(old) };
@@ -108,7 +108,7 @@ function asList(value: unknown): string[] {
   return (Array.isArray(value) ? value : String(value).split(',')).map((item) => String(item).trim());
 }
 
-/** The suffix of a single host is lost (2.4). */
+/** The prefix length of a single host is dropped (2.4). */
 function asBlock(block: string): string {
   return block.replace(/^([\d.]+)\/32$/, '$1').replace(/^([\da-f:]+)\/128$/i, '$1');
 }
@@ -126,7 +126,7 @@ function asSeconds(name: string, value: unknown): number {
   );
 }
 
-/** The checks of 2.5 that a client can run into, in their order and words. */
+/** The checks of 2.5 that a client can run into, in the order and with the texts of the service. */
 function refuse(role: Fields): void {
   const number = (name: string) => Number(role[name]);
   const [names, namespaces] = [

@@ -1,12 +1,13 @@
 /**
- * A small secrets service on loopback with one cluster-auth mount, which behaves as the real ones do where that matters
- * to a client, and records what comes over the wire. Source: wire/cluster-auth. Closed when the test ends.
+ * A small secrets service on loopback with one cluster-auth mount. It behaves like real ones where that matters to a client,
+ * and records requests. Source: wire/cluster-auth. It is closed at the end of the test.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
 import { admitJwt, type JwtMount } from './jwt-mount.ts';
 import type { OtherMethod } from './other-methods.ts';
 import { type Fields, Refusal, RoleRecord, roleFieldsOf } from './role-record.ts';
 
+/** How secrets services differ from each other. */
 export interface Habits {
   /** what the service calls the host and the CA certificate of the cluster */
   readonly host: string;
@@ -17,25 +18,25 @@ export interface Habits {
   /** what the service calls the type of a mount of this method */
   readonly type: string;
   /**
-   * Who learns the type of the mount: an administrator, asked by `sys/auth`; whoever has any right below the mount, asked
-   * the other way; or nobody, as with a proxy that passes on nothing but the mount (2.9).
+   * Who can read the type of the mount: only an administrator, at `sys/auth`; everyone with any right below the mount, at
+   * `sys/internal/ui/mounts`; or nobody, as with a proxy that forwards only requests to the mount (2.9).
    */
-  readonly tellsType: 'administrators' | 'everyone' | 'nobody';
-  /** what is mounted there in place of this method */
+  readonly showsTypeTo: 'administrators' | 'everyone' | 'nobody';
+  /** the auth method that is mounted there instead of cluster auth */
   readonly other?: OtherMethod;
   /** the namespace that the mount is in; requests for another one find nothing */
   readonly namespace?: string;
-  /** the mount `ci/jwt` checks logins like this, in place of one known JWT */
+  /** how the mount `ci/jwt` checks logins; by default it accepts one known JWT */
   readonly logins?: JwtMount;
-  /** a proxy in front knows no verb LIST */
+  /** a proxy in front refuses the verb LIST */
   readonly refusesList?: boolean;
   /** without a CA certificate a config that may not use that of the pod is refused (2.2) */
   readonly wantsCa: boolean;
-  /** a role without an audience is answered 200 with a warning (2.5) */
+  /** a write of a role without an audience gets 200 with a warning (2.5) */
   readonly warnsOfAudience: boolean;
-  /** a role can bind tokens to the address that they were made for (2.5) */
+  /** a role can bind tokens to the IP address of the login (2.5) */
   readonly bindsStrictly: boolean;
-  /** the config has a setting that no manifest knows (2.2) */
+  /** the config has a setting for which manifests have no field (2.2) */
   readonly annotations: boolean;
 }
 
@@ -46,7 +47,7 @@ export const vault: Habits = {
   namespaceHeader: 'x-vault-namespace',
   mount: 'kubernetes',
   type: 'kubernetes',
-  tellsType: 'everyone',
+  showsTypeTo: 'everyone',
   wantsCa: false,
   warnsOfAudience: true,
   bindsStrictly: false,
@@ -68,36 +69,36 @@ export const neutral: Habits = {
   namespaceHeader: 'x-service-namespace',
   mount: 'cluster',
   type: 'cluster',
-  tellsType: 'nobody',
+  showsTypeTo: 'nobody',
   wantsCa: false,
   warnsOfAudience: false,
   bindsStrictly: false,
   annotations: false,
 };
 
-/** May do all on the mount; may read it; what a login hands out. */
+/** Tokens that may write the mount, that may read it, and that a login returns. */
 export const tokens = { writer: 'hvs.writer', reader: 'hvs.reader', login: 'hvs.login' };
 
-/** Who may log in, at which mount and with which JWT. */
+/** The known login: its mount, role and JWT. */
 export const login = { mount: 'ci/jwt', role: 'deployer', jwt: 'header.payload.signature' };
 
 export interface SecretsService {
   readonly url: string;
   readonly requests: Loopback['requests'];
-  /** method and path below `/v1/` of everything that came in */
+  /** method and path below `/v1/` of each request */
   asked(): string[];
-  /** from now on, whatever matches, such as `GET auth/kubernetes/config`, is answered with this status and no more */
+  /** from now on, refuses requests whose line matches, such as `GET auth/kubernetes/config`, with this status */
   refuse(line: RegExp, status: number): void;
   /** of writes to the mount only: `POST config` */
   writes(): string[];
-  /** the bodies of the writes to a path that ends so, in order */
+  /** the bodies of the writes to this path below the mount, in order */
   bodies(below: string): unknown[];
-  /** members of requests that this service knows nothing of, and would drop without a word */
-  readonly strangers: string[];
+  /** members of request bodies that this service does not have, and would ignore without an error */
+  readonly unknownMembers: string[];
   readonly roles: Map<string, RoleRecord>;
   /** the stored config, or undefined; the reviewer JWT included */
   config(): Record<string, unknown> | undefined;
-  /** forgets what was recorded so far */
+  /** clears the recorded requests */
   clear(): void;
   /** tokens of logins that have not been revoked */
   readonly loggedIn: Set<string>;
@@ -127,7 +128,7 @@ export async function serveSecrets(habits: Habits): Promise<SecretsService> {
     },
     writes: () => writes().map((request) => `${request.method} ${below(request)}`),
     bodies: (path) => writes().flatMap((request) => (below(request) === path ? [request.body] : [])),
-    strangers: service.strangers,
+    unknownMembers: service.unknownMembers,
     roles: service.roles,
     config: () => service.config,
     clear: () => {
@@ -143,7 +144,7 @@ function lineOf({ method, path }: Recorded): string {
 }
 
 class Service {
-  readonly strangers: string[] = [];
+  readonly unknownMembers: string[] = [];
   readonly roles = new Map<string, RoleRecord>();
   readonly loggedIn = new Set<string>();
   config: Record<string, unknown> | undefined;
@@ -177,9 +178,9 @@ class Service {
       this.loggedIn.delete(token);
       return { status: 204, headers: json };
     }
-    if (path === `sys/auth/${mount}`) return this.#tellType(this.#habits.tellsType === 'administrators');
+    if (path === `sys/auth/${mount}`) return this.#showType(this.#habits.showsTypeTo === 'administrators');
     if (path === `sys/internal/ui/mounts/auth/${mount}`)
-      return this.#tellType(this.#habits.tellsType !== 'nobody', { path: `${mount}/` });
+      return this.#showType(this.#habits.showsTypeTo !== 'nobody', { path: `${mount}/` });
     if (!path.startsWith(`auth/${mount}/`))
       throw new Refusal(404, `no handler for route "${path}". route entry not found.`);
     const reads = method === 'GET' || method === 'LIST';
@@ -189,9 +190,9 @@ class Service {
     return this.#below(path.slice(`auth/${mount}/`.length), lists ? 'LIST' : method, request);
   }
 
-  /** @param isTold else whoever asks has no right to know */
-  #tellType(isTold: boolean, more: object = {}): Reply {
-    if (!isTold) throw new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
+  /** @param isAllowed whether the token may read the type */
+  #showType(isAllowed: boolean, more: object = {}): Reply {
+    if (!isAllowed) throw new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
     const { type, other } = this.#habits;
     const entry = {
       type: other?.type ?? type,
@@ -204,7 +205,7 @@ class Service {
   }
 
   #below(path: string, verb: string, { method, body = {} }: Recorded): Reply {
-    if (this.#habits.other !== undefined) return belowAnother(this.#habits.other, path, verb);
+    if (this.#habits.other !== undefined) return answerOfOtherMethod(this.#habits.other, path, verb);
     if (method === 'LIST' && this.#habits.refusesList) throw new Refusal(405);
     const name = /^role\/(\w(?:[\w.-]*\w)?)$/.exec(path)?.[1]?.toLowerCase();
     const operations: Readonly<Record<string, () => Reply>> =
@@ -251,7 +252,7 @@ class Service {
     return envelope({ data: { ...rest, token_reviewer_jwt_set: jwt !== '' } });
   }
 
-  /** Replaces the whole: whatever is left out goes back to its default (2.2). */
+  /** Replaces the config: a field that is not sent gets its default (2.2). */
   #writeConfig(sent: Record<string, unknown>): Reply {
     const { host, ca, annotations } = this.#habits;
     const defaults: Record<string, unknown> = {
@@ -264,7 +265,7 @@ class Service {
       disable_local_ca_jwt: false,
       ...(annotations ? { use_annotations_as_alias_metadata: false } : {}),
     };
-    this.strangers.push(...Object.keys(sent).filter((name) => !(name in defaults)));
+    this.unknownMembers.push(...Object.keys(sent).filter((name) => !(name in defaults)));
     const next = { ...defaults, ...sent };
     const keys = Array.isArray(next['pem_keys']) ? next['pem_keys'] : [next['pem_keys']];
     next['pem_keys'] = keys.map((key) => String(key).trim());
@@ -280,7 +281,7 @@ class Service {
 
   #list(): Reply {
     const keys = [...this.roles.keys()].sort();
-    // A list of nothing is not a list (2.1).
+    // An empty list is 404 (2.1).
     if (keys.length === 0) throw new Refusal(404);
     return envelope({ data: { keys } });
   }
@@ -293,7 +294,7 @@ class Service {
 
   #writeRole(name: string, sent: Fields): Reply {
     const fields = roleFieldsOf(this.#habits);
-    this.strangers.push(...Object.keys(sent).filter((field) => !fields.includes(field)));
+    this.unknownMembers.push(...Object.keys(sent).filter((field) => !fields.includes(field)));
     const role = this.roles.get(name) ?? new RoleRecord(fields);
     role.write(sent);
     this.roles.set(name, role);
@@ -303,8 +304,8 @@ class Service {
   }
 }
 
-/** Whatever another method is sent, it takes for its own: that is what makes it dangerous. */
-function belowAnother({ roles, config }: OtherMethod, path: string, verb: string): Reply {
+/** Another method accepts all writes of roles and config as its own, which is why a wrong mount is dangerous. */
+function answerOfOtherMethod({ roles, config }: OtherMethod, path: string, verb: string): Reply {
   const found = path === 'config' ? config : roles.get(path.replace(/^role\//, ''));
   if (path === 'config' && config === undefined)
     throw new Refusal(404, '1 error occurred:\n\t* unsupported path\n\n');

@@ -1,27 +1,27 @@
-/** A stack in a temporary folder that points at given services, and the real CLI run on it in this process. */
+/** A stack in a temporary folder with the given targets, and the real CLI, which runs in this process. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { adjustableGuardIds } from '../../../src/model/guard.ts';
-import type { Ran } from '../captured-host.ts';
+import type { CommandResult } from '../captured-host.ts';
 import { document } from '../cli/documents.ts';
 import { documentsText, stackIn } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface StackFolder {
   readonly directory: string;
-  /** the manifests of the stack are these from now on */
+  /** replaces the manifests of the stack */
   declare(manifests: string): Promise<void>;
   /** runs one command line in the folder and expects its exit code */
-  run(line: string, code?: number): Promise<Ran>;
+  run(line: string, code?: number): Promise<CommandResult>;
   /** the plan as JSON */
   plan(): Promise<PlanJson>;
-  /** validate, plan, apply, and a plan that is empty then; the text of the first plan, with its calls */
+  /** runs validate, plan and apply, and expects that the next plan is empty. @returns the first plan, with its calls */
   make(manifests: string): Promise<string>;
   ledger(): Promise<string>;
 }
 
-/** As much of the JSON plan as these tests look at. */
+/** The part of the JSON plan that these tests read. */
 export interface PlanJson {
   readonly changes: readonly {
     readonly address: string;
@@ -57,7 +57,7 @@ export function openStack({ targets, env = {} }: StackOptions): StackFolder {
     stack: {
       targets,
       manifests: [{ pattern: 'manifests.yaml', optional: true }],
-      // What stops for a person's word is tried elsewhere; here the wire is read.
+      // Guards are tested elsewhere; these tests are about requests.
       spec: { guards: { allow: adjustableGuardIds } },
     },
     env,
@@ -77,7 +77,7 @@ export function openStack({ targets, env = {} }: StackOptions): StackFolder {
       await run('validate');
       const { out } = await run('plan --calls --exit-code', 2);
       const applied = await run('apply --yes');
-      // No service here keeps anything else than it was sent, or hides what it keeps.
+      // These services store what they are sent, and show it.
       expect(applied.out).not.toMatch(/with another value than sent|cannot be verified/);
       await run('plan --exit-code');
       return out;
@@ -86,7 +86,7 @@ export function openStack({ targets, env = {} }: StackOptions): StackFolder {
   };
 }
 
-/** One document of some manifests, which stand one after the other in a text. */
+/** The text of one document, to be joined with those of other ones. */
 export function manifest(kind: string, name: string, spec: object, metadata: object = {}): string {
   return `---\n${documentsText([document(kind)(name, spec, metadata)])}\n`;
 }

@@ -1,12 +1,12 @@
 /**
- * One workspace as a real service keeps and answers it, written from wire/workspaces alone: it shares no code
- * with the embedded service, so that a mistake cannot hide by being made on both sides.
+ * One workspace as a real service stores and shows it. Written only from wire/workspaces, without code of the embedded
+ * service, so that a mistake there is not repeated here.
  */
 import { randomBytes } from 'node:crypto';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** What the service calls the two things that the specifications renamed. */
+/** The service's names of the two attributes that the specifications renamed. */
 export interface Names {
   readonly version: string;
   readonly app: string;
@@ -15,7 +15,7 @@ export interface Names {
 export interface Project {
   readonly id: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** its own value; a workspace with another one has to say that it does not inherit (wire/workspaces 1.5.19) */
+  /** the duration of the project; a workspace with another one must set that it does not inherit (wire/workspaces 1.5.19) */
   readonly autoDestroy?: string;
 }
 
@@ -25,7 +25,7 @@ export interface Lock {
   readonly by: string;
 }
 
-/** A refusal, in the words of the service. */
+/** An error response, with the texts of the service. */
 export class Refusal extends Error {
   readonly status: number;
   readonly title: string;
@@ -70,7 +70,7 @@ export class WorkspaceRecord {
   ownsPool = false;
   destroyAt: string | null = null;
   destroyAfter: string | null = null;
-  /** said not to inherit its project's duration */
+  /** whether it was set not to inherit the duration of its project */
   ownsSchedule = false;
   prefixes: readonly string[] = [];
   patterns: readonly string[] = [];
@@ -80,7 +80,7 @@ export class WorkspaceRecord {
   sshKey: string | null = null;
   lock: Lock | undefined;
   everLocked = false;
-  /** every workspace of the project may read the state (wire/workspaces 1.5.3) */
+  /** whether every workspace of the project may read the state (wire/workspaces 1.5.3) */
   projectSharing = false;
   resources = 0;
   retention: { readonly type: string; readonly attributes: Members } | undefined;
@@ -98,7 +98,7 @@ export class WorkspaceRecord {
     }
     const version = attributes[this.names.version];
     if (typeof version === 'string') this.version = version;
-    // What is not repeated goes back: the vendor's own table says so (wire/workspaces 2.1).
+    // Resets to its default if it is not sent, according to the documentation of the vendor (wire/workspaces 2.1).
     this.assessments = attributes['assessments-enabled'] === true;
     this.#writeExecution(attributes);
     this.#writeTriggers(attributes);
@@ -187,7 +187,7 @@ export class WorkspaceRecord {
     return this.ownsSchedule ? this.destroyAfter : (this.destroyAfter ?? this.project.autoDestroy ?? null);
   }
 
-  /** As create, show, list and the list of consumers alike answer it. `mayWrite`: the caller's permissions. */
+  /** The document in responses of create, show, list and the list of consumers. @param mayWrite the caller's permissions */
   document(mayWrite: boolean): Members {
     const { mode = 'remote', settings, names } = this;
     return {
@@ -214,7 +214,7 @@ export class WorkspaceRecord {
         'locked-reason': this.lock?.reason ?? (this.everLocked ? '' : null),
         'resource-count': this.resources,
         permissions: { 'can-update': mayWrite, 'can-destroy': mayWrite, 'can-force-delete': mayWrite },
-        // What the specifications do not have, as a real answer does.
+        // Attributes of real responses that the specifications do not have.
         'project-remote-state': this.projectSharing,
         'hyok-enabled': false,
         source: 'tfe-api',
@@ -243,7 +243,7 @@ export class WorkspaceRecord {
     };
   }
 
-  /** Each with a random id; the inherited ones say where from in both ways, the direct ones have no links (1.5.5). */
+  /** Ids are random. Inherited tags name their project in a link and in a relationship; direct ones have no links (1.5.5). */
   effectiveTags(): Members[] {
     const item = (key: string, value: string, more: Members) => ({
       id: randomBytes(4).toString('hex'),

@@ -1,21 +1,22 @@
 /**
- * A small workspaces service on loopback that behaves as a real one does where that matters to a client, and records
- * what comes over the wire. Source: wire/workspaces. Closed when the test ends.
+ * A small workspaces service on loopback. It behaves like a real one where that matters to a client, and records requests.
+ * Source: wire/workspaces. It is closed at the end of the test.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
 import { type Members, type Names, type Project, Refusal, WorkspaceRecord } from './workspace-record.ts';
 
+/** How workspaces services differ from each other. */
 export interface Habits {
   readonly names: Names;
-  /** what becomes of `include=effective_tag_bindings` */
+  /** how it handles `include=effective_tag_bindings` */
   readonly include: 'answered' | 'refused' | 'ignored';
   /** PATCH /workspaces/:id/tag-bindings adds (wire/workspaces 1.5.4) */
   readonly additive: boolean;
   /** a create connects an app installation too (wire/workspaces 1.5.2) */
   readonly appOnCreate: boolean;
-  /** a create takes flat tags (wire/workspaces 1.5.8) */
+  /** a create accepts flat tags (wire/workspaces 1.5.8) */
   readonly tagsOnCreate: boolean;
-  /** requests set `structured-run-output-enabled`, which is answered in any case (wire/workspaces 1.5.24) */
+  /** requests may set `structured-run-output-enabled`, which is in responses in any case (wire/workspaces 1.5.24) */
   readonly structuredOutput: boolean;
   readonly projects: readonly Project[];
 }
@@ -43,10 +44,10 @@ export const neutral: Habits = {
   projects,
 };
 
-/** May do all; may see all and do nothing. */
+/** Tokens that may write everything, and that may only read. */
 export const tokens = { writer: 'tfc-writer-token', reader: 'tfc-reader-token' };
 
-/** Whose tokens these are, by id. */
+/** The ids of the users of these tokens. */
 export const users = { writer: 'user-writer', reader: 'user-reader' };
 
 const mediaType = 'application/vnd.api+json';
@@ -56,14 +57,14 @@ export interface WorkspacesService {
   readonly requests: Loopback['requests'];
   /** of writes only: `POST /organizations/acme/workspaces` */
   writes(): string[];
-  /** the bodies of the writes to a path that ends so, in order */
+  /** the bodies of the requests whose line ends with this, in order */
   bodies(line: string): unknown[];
-  /** members of requests that this service knows nothing of */
-  readonly strangers: string[];
+  /** members of request bodies that this service does not have */
+  readonly unknownMembers: string[];
   workspace(name: string): WorkspaceRecord;
-  /** forgets what was recorded so far */
+  /** clears the recorded requests */
   clear(): void;
-  /** as a person would do in the service's own pages: nothing is recorded */
+  /** creates a workspace without a request, as a user of the service's pages does */
   create(name: string): WorkspaceRecord;
 }
 
@@ -78,7 +79,7 @@ export async function serveWorkspaces(habits: Habits): Promise<WorkspacesService
     writes: () => server.requests.filter(isWrite).map(lineOf),
     bodies: (line) =>
       server.requests.filter((request) => lineOf(request).endsWith(line)).map(({ body }) => body),
-    strangers: service.strangers,
+    unknownMembers: service.unknownMembers,
     workspace: (name) => service.byName(name),
     clear: () => {
       server.requests.length = 0;
@@ -99,7 +100,7 @@ interface Asked {
 const notFound = () => new Refusal(404, 'not found', 'Not found');
 
 class Service {
-  readonly strangers: string[] = [];
+  readonly unknownMembers: string[] = [];
   readonly #habits: Habits;
   readonly #workspaces: WorkspaceRecord[] = [];
 
@@ -187,7 +188,7 @@ class Service {
     const known = [...knownAttributes, names.version, ...more];
     const repository = (attributes['vcs-repo'] ?? {}) as Members;
     const knownOfRepository = [...knownRepository, names.app];
-    this.strangers.push(
+    this.unknownMembers.push(
       ...Object.keys(attributes).filter((name) => !known.includes(name)),
       ...Object.keys(repository).filter((name) => !knownOfRepository.includes(name)),
       ...Object.keys(relationships).filter((name) => !related.includes(name)),
@@ -351,7 +352,7 @@ class Service {
     };
   }
 
-  /** Names are kept in lower case (wire/workspaces 1.5.18). */
+  /** Names are stored in lower case (wire/workspaces 1.5.18). */
   #tag(workspace: WorkspaceRecord, tags: readonly Members[], adds: boolean): Reply {
     for (const { attributes } of tags) {
       const name = String((attributes as Members)['name']).toLowerCase();

@@ -1,5 +1,5 @@
-// A kind made outside the program: bells of a service that speaks the workspaces API and has bells besides. It rings
-// for one workspace, which it names, and so depends on another kind of the same plan.
+// A kind from outside of the program: bells of a service that has the workspaces API, and bells. A bell refers to one
+// workspace by name, and so depends on another kind of the same plan.
 import { type Address, formatAddress } from '../../../src/model/address.ts';
 import type { Call } from '../../../src/model/call.ts';
 import { isJsonObject, type Json } from '../../../src/model/json.ts';
@@ -25,7 +25,7 @@ function workspaceOf(target: string, workspace: Json | undefined): Address {
   return { kind: 'Workspace', target, name: String(workspace) };
 }
 
-/** `{ pitch, hours, lasts, workspace: "ws-1" }` of the service, with the workspace by name. */
+/** Converts `{ pitch, hours, lasts, workspace: "ws-1" }` of the service to a spec with the name of the workspace. */
 async function asLive(session: Session, address: Address, data: Json): Promise<LiveBell | undefined> {
   if (!isJsonObject(data)) return undefined;
   const { byId } = await listWorkspaces(session);
@@ -75,10 +75,10 @@ export const bell = defineKind<BellSpec, LiveBell>({
   async read(session) {
     const answer = await session.reader.get('/bells');
     const bells = isJsonObject(answer.body) ? Object.entries(answer.body) : [];
-    const looks = bells.map(([bellName, data]) =>
+    const reads = bells.map(([bellName, data]) =>
       asLive(session, { kind: name, target: session.target.name, name: bellName }, data),
     );
-    const resources = (await Promise.all(looks)).filter((live) => live !== undefined);
+    const resources = (await Promise.all(reads)).filter((live) => live !== undefined);
     return { resources, total: resources.length, incomplete: [], invisible: [], notes: [] };
   },
   async readOne(session, address) {

@@ -1,4 +1,4 @@
-// A service that trueup does not know: the embedded one, with bells. What is not about bells is passed on to it.
+// A service that trueup does not know: it serves bells, and passes all other requests on to the embedded service.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 import { startServer } from '../../../src/server/start-server.ts';
@@ -6,9 +6,9 @@ import { startListening } from '../rig/listen.ts';
 
 export interface BellService {
   readonly url: string;
-  /** an owner of the organization `acme` */
+  /** the token of an owner of the organization `acme` */
   readonly token: string;
-  /** as the service keeps them, by name */
+  /** as the service stores them, by name */
   readonly bells: Map<string, unknown>;
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
-/** Somebody with a browser who logs in at the console of a fleet: it keeps cookies, and goes where it is sent. */
+/** A user with a browser who logs in at the console of a fleet: it keeps cookies and follows redirects. */
 import type { Answer, TestConsole } from './console.ts';
 
 export class ConsoleUser {
   readonly #console: TestConsole;
   readonly #host: string | undefined;
   readonly cookies = new Map<string, string>();
-  /** the cookies of all answers, as they were sent */
+  /** the `set-cookie` headers of all responses */
   readonly setCookies: string[] = [];
 
-  /** @param host under which it asks for the console */
+  /** @param host the `host` header of its requests */
   constructor(console: TestConsole, host?: string) {
     this.#console = console;
     this.#host = host;
@@ -37,10 +37,10 @@ export class ConsoleUser {
     return answer;
   }
 
-  /** Begins a login. @returns the path with which the issuer sends it back */
-  async begin(path = '/'): Promise<string> {
+  /** Starts a login. @returns the path to which the issuer redirects it */
+  async startLogin(path = '/'): Promise<string> {
     const { headers, text } = await this.ask(`/login?${new URLSearchParams({ to: path })}`);
-    const address = addressIn(text);
+    const address = refreshUrlIn(text);
     if (address === undefined)
       throw new Error(`the page leads to no issuer: ${JSON.stringify(headers)} ${text}`);
     const answer = await fetch(address, { redirect: 'manual' });
@@ -48,9 +48,9 @@ export class ConsoleUser {
     return back.pathname + back.search;
   }
 
-  /** Logs in. @returns the last answer, which leads to the page */
+  /** Logs in. @returns the last response, which redirects to the page */
   async logIn(path = '/'): Promise<Answer> {
-    return this.ask(await this.begin(path));
+    return this.ask(await this.startLogin(path));
   }
 }
 
@@ -60,7 +60,7 @@ interface Asked {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** To which a page leads by itself. */
-export function addressIn(page: string): string | undefined {
+/** The URL to which a page redirects with `http-equiv="refresh"`; undefined if it does not. */
+export function refreshUrlIn(page: string): string | undefined {
   return /http-equiv="refresh" content="0; url=([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
 }

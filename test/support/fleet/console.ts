@@ -1,4 +1,4 @@
-/** The console over HTTP on a free port, for a database whose time the test moves. */
+/** The console of a fleet on a free port. */
 import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import pg from 'pg';
@@ -25,7 +25,7 @@ export interface Answer {
 
 export interface TestConsole {
   readonly url: string;
-  /** what was reported to the worker */
+  /** errors that the console reported to the worker */
   readonly failures: readonly unknown[];
   get(
     path: string,
@@ -34,7 +34,7 @@ export interface TestConsole {
   ): Promise<Answer>;
 }
 
-/** @param connectionString of a database with the tables of a fleet; the queue of jobs is made here */
+/** @param connectionString of a database with the tables of a fleet; this function adds the queue of jobs */
 export async function openConsole(connectionString: string, setup: ConsoleSetup = {}): Promise<TestConsole> {
   const host = { env: { TRUEUP_FLEET_URL: connectionString }, secrets: { keep: () => {} } };
   const reader = openReader(host as unknown as CliHost);
@@ -65,7 +65,7 @@ export async function openConsole(connectionString: string, setup: ConsoleSetup 
   };
 }
 
-/** With any header, also one that `fetch` would not send. */
+/** Sends any header, also those that `fetch` refuses. */
 function send(
   url: URL,
   headers: Readonly<Record<string, string | readonly string[]>>,

@@ -1,4 +1,4 @@
-/** A new database with the tables of a fleet, whose time stands still and moves when the test says so. */
+/** A new database with the tables of a fleet, whose clock moves only by `advance`. */
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { fleetTables } from '../../../src/commands/fleet/tables.ts';
@@ -7,9 +7,9 @@ import type { PostgresServer } from '../ledger/postgres-server.ts';
 
 export interface FleetDatabase {
   readonly client: pg.Client;
-  /** of the database, with its user */
+  /** the URL of the database, with its user */
   readonly address: string;
-  /** another connection, as of another worker */
+  /** opens another connection, as another worker does */
   connect(): Promise<pg.Client>;
   /** milliseconds since 1970 */
   now(): number;
@@ -46,8 +46,8 @@ export async function openFleetDatabase(server: PostgresServer | undefined): Pro
   };
 }
 
-/** Until so many connections of the database wait for the rows of others. */
-export async function whenWaiting(client: pg.Client, count: number): Promise<void> {
+/** Resolves once this many connections of the database wait for a lock. */
+export async function waitUntilBlocked(client: pg.Client, count: number): Promise<void> {
   for (;;) {
     const { rows } = await client.query(
       `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

@@ -1,6 +1,6 @@
 /**
- * An issuer of OpenID Connect on loopback that signs a user in at once. It checks what a client sends as OpenID Connect Core and RFC 7636 say,
- * and its ID tokens can be made wrong.
+ * An OpenID Connect issuer on loopback that logs a user in without a page. It checks requests by OpenID Connect Core and RFC 7636, and
+ * tests can make its ID tokens invalid.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -9,25 +9,25 @@ import { listenForTest } from '../rig/listen.ts';
 
 export interface TestIssuer {
   readonly url: string;
-  /** of the user who signs in next */
+  /** the claims of the next user who logs in */
   claims: JWTPayload;
-  /** changes what is in the next ID tokens */
+  /** changes the claims of the next ID tokens */
   forge: ((claims: JWTPayload) => JWTPayload) | undefined;
-  /** signs with a key that it does not show, under the id of the one that it shows */
+  /** signs with a key that it does not publish, with the id of the published one */
   hasOtherKey: boolean;
-  /** all answers are errors */
+  /** whether all responses are errors */
   isDown: boolean;
-  /** what clients asked for, as `GET /authorize` */
+  /** the requests of clients, as `GET /authorize` */
   readonly lines: string[];
-  /** parameters of the last request that began a login */
+  /** the parameters of the last request that started a login */
   asked: URLSearchParams | undefined;
-  /** codes and tokens, which only the client may see */
+  /** all codes and tokens, which only the client may see */
   readonly secrets: string[];
 }
 
 export const client = { id: 'trueup-fleet', secret: 'secret-of-the-client-0123456789' };
 
-interface Begun {
+interface StartedLogin {
   readonly query: URLSearchParams;
   readonly claims: JWTPayload;
 }
@@ -35,7 +35,7 @@ interface Begun {
 export async function openIssuer({ isPublic = false } = {}): Promise<TestIssuer> {
   const [shown, other] = [await generateKeyPair('RS256'), await generateKeyPair('RS256')];
   const key = { ...(await exportJWK(shown.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' };
-  const codes = new Map<string, Begun>();
+  const codes = new Map<string, StartedLogin>();
   const server = createServer(async (request, response) => {
     const body = new URLSearchParams(await bodyOf(request));
     const asked = new URL(request.url ?? '/', url);
@@ -60,12 +60,12 @@ export async function openIssuer({ isPublic = false } = {}): Promise<TestIssuer>
         },
       };
     if (asked.pathname === '/keys') return { body: { keys: [key] } };
-    if (asked.pathname === '/authorize') return begin(asked.searchParams);
+    if (asked.pathname === '/authorize') return startLogin(asked.searchParams);
     if (asked.pathname === '/token') return redeem(body, request.headers.authorization);
     return { status: 404 };
   }
 
-  function begin(query: URLSearchParams): Answer {
+  function startLogin(query: URLSearchParams): Answer {
     issuer.asked = query;
     const code = `code-${randomUUID()}`;
     issuer.secrets.push(code);
@@ -80,24 +80,24 @@ export async function openIssuer({ isPublic = false } = {}): Promise<TestIssuer>
     const isClient = isPublic ? body.get('client_id') === client.id : authorization === basic;
     if (!isClient) return { status: 401, body: { error: 'invalid_client' } };
     const code = body.get('code') ?? '';
-    const begun = codes.get(code);
+    const login = codes.get(code);
     codes.delete(code);
     const challenge = createHash('sha256')
       .update(body.get('code_verifier') ?? '')
       .digest('base64url');
     const isSame =
-      begun?.query.get('code_challenge_method') === 'S256' &&
-      begun.query.get('code_challenge') === challenge &&
-      begun.query.get('redirect_uri') === body.get('redirect_uri');
+      login?.query.get('code_challenge_method') === 'S256' &&
+      login.query.get('code_challenge') === challenge &&
+      login.query.get('redirect_uri') === body.get('redirect_uri');
     if (!isSame)
       return { status: 400, body: { error: 'invalid_grant', error_description: `no code ${code}` } };
-    const idToken = await sign(begun);
+    const idToken = await sign(login);
     const accessToken = `access-${randomUUID()}`;
     issuer.secrets.push(idToken, accessToken);
     return { body: { access_token: accessToken, token_type: 'Bearer', expires_in: 300, id_token: idToken } };
   }
 
-  function sign({ query, claims }: Begun): Promise<string> {
+  function sign({ query, claims }: StartedLogin): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const usual = {
       ...{ iss: url, aud: client.id, iat: now, exp: now + 300, nonce: query.get('nonce') ?? '' },

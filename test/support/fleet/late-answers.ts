@@ -1,14 +1,14 @@
-/** Answers of the limit of requests that arrive late, because a worker stood still, or the database is slow. */
+/** Responses of the shared rate limit that arrive late, because a worker was paused, or the database is slow. */
 import fc from 'fast-check';
 import { usableStarts } from '../../../src/api/transport/shared-rate.ts';
 import type { StartTimes } from '../../../src/commands/fleet/rates/request-rate.ts';
 
 export interface LateAnswer {
-  /** milliseconds from the question until the start times are taken */
+  /** milliseconds from the request until the database assigns the start times */
   readonly before: number;
-  /** milliseconds until the answer arrives */
+  /** milliseconds from then until the response arrives */
   readonly after: number;
-  /** what the worker expects, in milliseconds */
+  /** the delay that the worker expects, in milliseconds */
   readonly late: number;
 }
 
@@ -18,7 +18,7 @@ export const anyLateAnswer: fc.Arbitrary<LateAnswer> = fc.record({
   late: fc.constantFrom(0, 0, 0, 202, 800, 2000),
 });
 
-/** When requests start, in milliseconds since 1970. @param taken when the start times were taken */
+/** When requests start, in milliseconds since 1970. @param taken when the start times were assigned */
 export function startsOf(times: StartTimes, { before, after }: LateAnswer, taken: number): number[] {
   return usableStarts(times, { asked: taken - before, answered: taken + after });
 }

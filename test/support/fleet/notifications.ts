@@ -1,4 +1,4 @@
-/** Drift of a fleet and whom it is told, in a real database whose time the test moves; the receivers are real HTTP servers. */
+/** Drift of a fleet and its notifications, in a real database whose clock the test moves; receivers are real HTTP servers. */
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type pg from 'pg';
@@ -20,7 +20,7 @@ export const webhookSecret = 'secret-of-the-webhook-0123456789';
 const env = { ISSUES_TOKEN: issuesToken, HOOK_SECRET: webhookSecret };
 export const issuesSecret = { env: 'ISSUES_TOKEN' };
 
-export async function openTold(
+export async function openNotifications(
   server: PostgresServer | undefined,
   notification: Notification,
   stacks = ['one'],
@@ -50,7 +50,7 @@ export async function openTold(
     const attempt = (await noteStart(client, stack))?.attempt ?? '';
     await recordEnd(client, stack, attempt, resultWith({ stack: name, ...parts }));
   };
-  /** a worker that tells, with a connection of its own. @param known the channels of its fleet file */
+  /** a notifier of another worker, with its own connection. @param known the channels in its fleet file */
   const worker = async (
     given: Readonly<Record<string, string>> = env,
     known = channels,
@@ -88,7 +88,7 @@ export interface Posted {
   readonly body: { readonly id: string; readonly event: string } & Readonly<Record<string, unknown>>;
 }
 
-/** A receiver of webhooks. @param answers statuses, one after the other; then 204 */
+/** A receiver of webhooks. @param answers the statuses of the first responses; later ones have 204 */
 export async function openReceiver(answers: number[] = []) {
   const posted: Posted[] = [];
   const server = createServer(async (request, response) => {

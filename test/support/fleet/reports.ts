@@ -8,13 +8,13 @@ interface ReportParts {
   readonly stack?: string;
   readonly drifted?: readonly DriftedJson[];
   readonly changedNames?: DriftJson['changedNames'];
-  /** address of its one target */
+  /** the URL of its one target */
   readonly url?: string;
   /** why the target could not be read */
   readonly unread?: string;
 }
 
-/** A resource with one field that somebody changed. */
+/** A resource with one drifted field. */
 export function drifted(name: string, after: string, more: Partial<DriftedJson> = {}): DriftedJson {
   return {
     ...{ address: `Workspace/main/${name}`, kind: 'Workspace', target: 'main', name, is: 'changed' },

@@ -1,4 +1,4 @@
-/** A repository as fleet.yaml has it, with what most tests do not ask about. */
+/** A repository of fleet.yaml, with default values for most members. */
 import type { FleetRepository } from '../../../src/commands/fleet/fleet-file.ts';
 
 export function fleetRepository(

@@ -13,20 +13,20 @@ import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface FleetScene {
   readonly bench: Bench;
-  /** where the commands of `trueup fleet` run */
+  /** the folder in which the commands of `trueup fleet` run */
   readonly folder: string;
-  /** of the repository */
+  /** the URL of the repository */
   readonly remote: string;
-  /** a clone of it, as its owners have */
+  /** a clone of the repository, as its owners have */
   readonly clone: string;
   readonly env: Readonly<Record<string, string>>;
   /** runs SQL in the database of the fleet */
   sql(text: string): string;
   /** runs a command of `trueup fleet` to its end */
   fleet(...args: readonly string[]): Promise<Exited>;
-  /** a worker that goes on */
+  /** starts a worker, which runs until it is stopped */
   work(...args: readonly string[]): Running;
-  /** the same with a console */
+  /** starts a worker with a console */
   serve(...args: readonly string[]): Running;
   /** commits files to the remote, and symbolic links */
   push(files: Readonly<Record<string, string | { readonly link: string }>>): void;
@@ -36,21 +36,21 @@ export interface FleetScene {
   apply(name: string): Promise<void>;
   /** makes all stacks due */
   makeDue(): void;
-  /** what the check of each stack said, by its folder */
+  /** the text of the check of each stack, by its folder */
   checks(run: Exited): Record<string, string>;
 }
 
 interface SceneOptions {
   readonly stacks?: readonly string[];
-  /** more members of the repository in fleet.yaml */
+  /** further members of the repository in fleet.yaml */
   readonly repository?: object;
-  /** tokens of more owners of the organization, by their names */
+  /** tokens of further owners of the organization, by their names */
   readonly people?: Readonly<Record<string, string>>;
-  /** requests a second that the service allows a user */
+  /** requests per second that the service allows each user */
   readonly rateLimit?: number;
-  /** more members of `spec` in fleet.yaml */
+  /** further members of `spec` in fleet.yaml */
   readonly spec?: object;
-  /** more variables of the workers */
+  /** further variables of the workers */
   readonly env?: Readonly<Record<string, string>>;
   /** the database has no tables yet */
   readonly isEmpty?: boolean;

@@ -1,4 +1,4 @@
-/** A fleet as many checks leave it: stacks of all standings, drifts, applies, workers, rates. The same for the same number of stacks. */
+/** A fleet after many checks: stacks of all statuses, drifts, applies, workers, rates. It is the same for the same number of stacks. */
 import type pg from 'pg';
 import { scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import { noteWorker } from '../../../src/commands/fleet/workers.ts';
@@ -6,7 +6,10 @@ import { drifted, reportOf } from './reports.ts';
 
 const repositories = ['platform', 'payments', 'data', 'mobile-apps', 'network'];
 
-/** Of ten stacks, two have drift, one fails, one is stale and one was never checked. Of 21, one has an apply that waits. @param checks of each stack */
+/**
+ * Of ten stacks, two have drift, one fails, one is stale and one was never checked. Of 21, one has a waiting apply.
+ * @param checks of each stack
+ */
 export async function seedFleet(client: pg.Client, stacks: number, { checks = 3 } = {}): Promise<void> {
   const each = Math.ceil(stacks / repositories.length);
   for (const repository of repositories)
@@ -43,7 +46,7 @@ export async function seedFleet(client: pg.Client, stacks: number, { checks = 3 
      from numbered where stack.repository = numbered.repository and stack.path = numbered.path`,
     [JSON.stringify(report), JSON.stringify(clean)],
   );
-  // Those that wait for their first check are new.
+  // Stacks that wait for their first check are new.
   await client.query(
     'update trueup_fleet.stacks set first_seen = trueup_fleet.now() where last_complete is null',
   );
@@ -64,7 +67,7 @@ function touchedBy(name: string) {
   };
 }
 
-/** Of eleven stacks, four were applied, whatever their standing and repository; those that wait do so for one reason after the other, the first one the longest. */
+/** Of eleven stacks, four were applied. The reasons of waiting applies take turns, and the first one waits longest. */
 async function seedApplies(client: pg.Client): Promise<void> {
   const numbered =
     'select *, row_number() over (order by path, repository) - 1 as number from trueup_fleet.stacks';
@@ -96,7 +99,7 @@ async function seedApplies(client: pg.Client): Promise<void> {
        lateral (select trueup_fleet.now() - make_interval(mins => (60 * kind.hours + stack.phase * 50)::integer) as began) as times
      order by kind.hours desc, stack.number`,
   );
-  // One runs, and the worker of another one says nothing any more.
+  // One apply runs, and the lease of another one has expired.
   await client.query(
     `insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until)
      select repository, path, 5, last_commit, trueup_fleet.now() - interval '2 minutes',

@@ -1,4 +1,4 @@
-/** A self-signed certificate for `localhost` that ends in a hundred years. For tests alone: its key is public. */
+/** A self-signed certificate for `localhost` that expires in a hundred years. For tests only: its key is public. */
 export const localhost = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjBSRsRFfTUCboJSs
@@ -18,7 +18,7 @@ uKkBtU5d99Ur3MQsQv1cdHTAehaHW6o/WmE=
 -----END CERTIFICATE-----`,
 };
 
-/** The same, but it ended with the year 2020. */
+/** The same, but it expired at the end of 2020. */
 export const expired = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgoJ8i5G6K1+xd2Z3E

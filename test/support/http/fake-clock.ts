@@ -1,4 +1,4 @@
-/** A clock for tests: waiting takes no time and moves it forward, so nothing sleeps and every wait can be asked for. */
+/** A clock for tests: a wait moves it forward without sleeping, and is recorded. */
 import { setImmediate as rest } from 'node:timers/promises';
 import type { Clock } from '../../../src/api/transport/clock.ts';
 
@@ -14,7 +14,7 @@ export class FakeClock implements Clock {
   async wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
     const until = this.#now + milliseconds;
     this.waits.push(milliseconds);
-    // What this moment has set going ends before the next one comes.
+    // Work that is due now runs before the time moves on.
     await rest();
     signal?.throwIfAborted();
     this.#now = Math.max(this.#now, until);

@@ -1,6 +1,6 @@
 /**
- * A server for tests, from bytes up: it takes any verb (Node's parser refuses LIST), records what came over the wire,
- * and answers, drops or keeps silent as it is told. It shares no code with the embedded service.
+ * A server for tests that parses raw bytes: it accepts any verb (Node's parser refuses LIST), records requests, and
+ * responds, drops connections or stays silent as a test wants. It shares no code with the embedded service.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -19,13 +19,13 @@ export interface Recorded {
 
 export type Reply =
   | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
-  /** the connection is cut before an answer */
+  /** closes the connection without a response */
   | 'drop'
-  /** the connection is cut in the middle of the answer */
+  /** closes the connection in the middle of the response */
   | 'cut'
-  /** nothing, for ever */
+  /** never responds, and keeps the connection open */
   | 'silence'
-  /** an answer that comes byte by byte and never ends */
+  /** sends a response byte by byte that never ends */
   | 'trickle';
 
 export interface Loopback {
@@ -41,7 +41,7 @@ export interface Loopback {
 
 export type Answering = (request: Recorded, count: number) => Reply | Promise<Reply>;
 
-/** Answers with these, one after the other; the last one stays. */
+/** Answers with these replies in turn; the last one is repeated. */
 export function inTurn(...replies: [Reply, ...Reply[]]): Answering {
   return (_, count) => replies[Math.min(count, replies.length) - 1] ?? replies[0];
 }

@@ -1,4 +1,4 @@
-/** Opens a target as the command line would, with a clock that does not sleep; closed when the test has finished. */
+/** Opens a target as the CLI does, with a clock that does not sleep; it is closed at the end of the test. */
 import { onTestFinished } from 'vitest';
 import { findDialect } from '../../../src/api/dialects.ts';
 import { openTarget, type TargetConnection, type TargetOptions } from '../../../src/api/open-target.ts';
@@ -28,7 +28,7 @@ export interface Opened extends TargetConnection {
   readonly clock: FakeClock;
 }
 
-/** Every random number is 1, so that each wait is as long as it can be. */
+/** Every random number is 1, so that each wait has its maximum length. */
 export function open(options: { readonly url: string } & Partial<TargetOptions>): Opened {
   const target = options.target ?? workspacesTarget;
   const dialect = options.dialect ?? findDialect(target.service, target.dialect);
@@ -47,7 +47,7 @@ export function open(options: { readonly url: string } & Partial<TargetOptions>)
   return { ...connection, clock };
 }
 
-/** The failure of a request that must have no answer. */
+/** The error of a request that must fail without a response. */
 export async function failureOf(promise: Promise<unknown>): Promise<WireError> {
   const error = await promise.then(
     () => undefined,

@@ -1,4 +1,4 @@
-/** A clock that jumps to the end of the next wait as soon as nothing else is left to do, so that hours of many waits take no time. */
+/** A clock that jumps to the end of the next wait as soon as no other work is due, so that hours of waits take no time. */
 import { setImmediate as rest } from 'node:timers/promises';
 import type { Clock } from '../../../src/api/transport/clock.ts';
 
@@ -32,7 +32,7 @@ export class SimulatedClock implements Clock {
   async #run(): Promise<void> {
     this.#isRunning = true;
     for (;;) {
-      // What the last wait has set going ends first.
+      // Work that the last wait has started runs first.
       await rest();
       const next = this.#waits.shift();
       if (next === undefined) break;

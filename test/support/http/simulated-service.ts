@@ -1,6 +1,6 @@
 /**
- * A service in simulated time, below the sender: it counts requests in windows, refuses what is too much, and takes its time. All
- * that it was asked is kept with the time of its arrival.
+ * A service in simulated time, in place of the sender's connections: a test decides the status and the delay of each response.
+ * Every request is recorded with the time of its arrival.
  */
 import { Dispatcher } from 'undici';
 import { findDialect } from '../../../src/api/dialects.ts';
@@ -13,30 +13,30 @@ import { SimulatedClock } from './simulated-clock.ts';
 export interface SimulatedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** milliseconds until it comes; 20 where nothing is said */
+  /** milliseconds until it arrives; 20 by default */
   readonly after?: number;
 }
 
-/** @param at milliseconds since the beginning; `busy` is the number of requests that have no answer yet, this one included */
+/** @param at milliseconds since the beginning; @param busy the number of requests without a response, this one included */
 export type Answering = (at: number, busy: number) => SimulatedAnswer;
 
 export interface Simulation {
-  /** milliseconds from the beginning to each arrival, and the status that it was answered */
+  /** milliseconds from the beginning to each arrival, and the status of the response */
   readonly arrivals: readonly { readonly at: number; readonly status: number }[];
-  /** milliseconds until everything was answered */
+  /** milliseconds until the last response */
   readonly took: number;
 }
 
 export interface Load {
   readonly requests: number;
-  /** requests that are waiting to be sent, or for their answers, at any time */
+  /** the number of requests at a time that wait to be sent, or for their responses */
   readonly atOnce?: number;
   readonly service?: Target['service'];
   readonly method?: 'GET' | 'POST';
   readonly requestsPerSecond?: number;
 }
 
-/** Sends so many requests through a real sender, each until it has another answer than 429 and 503. */
+/** Sends these requests through a real sender, each until its response is neither 429 nor 503. */
 export async function simulate(answering: Answering, load: Load): Promise<Simulation> {
   const { requests, atOnce = 20, service = 'workspaces', method = 'GET', requestsPerSecond } = load;
   const clock = new SimulatedClock();
@@ -102,7 +102,7 @@ class SimulatedDispatcher extends Dispatcher {
   }
 }
 
-/** Every simulation is the same each time. */
+/** Makes every simulation reproducible. */
 function seededRandom(): () => number {
   let state = 1;
   return () => {

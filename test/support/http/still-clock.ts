@@ -1,7 +1,7 @@
-/** A clock whose waits have no end but to be given up. */
+/** A clock whose waits end only when they are aborted. */
 import { type Clock, systemClock } from '../../../src/api/transport/clock.ts';
 
-/** A pause that lasts until somebody gives it up, and tells when it has begun. */
+/** @returns the clock, and a promise that resolves when its first wait starts */
 export function stillClock(): { readonly clock: Clock; readonly begun: Promise<void> } {
   const begun = Promise.withResolvers<void>();
   const wait = (_: number, signal?: AbortSignal) =>

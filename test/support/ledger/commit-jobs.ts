@@ -1,4 +1,4 @@
-/** Jobs of a CI that apply commits of one repository, each from a clone of its own, with one ledger. */
+/** CI jobs that apply commits of one repository, each from its own clone, with one ledger. */
 import { symlinkSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import { type CommitScene, openScene } from './commit-scene.ts';
 export interface Jobs {
   readonly bench: Bench;
   readonly scene: CommitScene;
-  /** commits manifests of the stack, which lies in the folder `pay`. @returns the commit */
+  /** commits manifests of the stack, which is in the folder `pay`. @returns the commit */
   declare(...documents: readonly object[]): string;
-  /** one job of the CI, in a shallow clone of its own; all have one ledger, as on a volume that each mounts */
+  /** a CI job in its own shallow clone; all jobs share one ledger, as on a volume that each mounts */
   job(commit: string): Job;
   readonly store: StackStore;
 }

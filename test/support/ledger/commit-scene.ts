@@ -1,4 +1,4 @@
-/** A repository with a stack in the folder `pay`, and clones of it whose plans come from one commit or another. */
+/** A repository with a stack in the folder `pay`, and clones of it at different commits. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,22 +10,22 @@ import { commitOf, git, type GitRemote, makeEmptyClone, makeRemote } from './git
 
 export interface CommitScene {
   readonly remote: GitRemote;
-  /** where commits are made */
+  /** the clone in which commits are made */
   readonly author: string;
   /** Writes these files, commits and pushes. @returns the id */
   commit(files: Readonly<Record<string, string>>): string;
-  /** so many commits that change no file of the stack. @returns the id of the last */
+  /** Makes and pushes `count` commits that change no file of the stack. @returns the id of the last one */
   commits(count: number): string;
-  /** a clone that has this commit checked out; what it has besides is for the options to say */
+  /** a clone with this commit checked out. @param options of git clone, which decide about its history */
   at(commit: string, ...options: readonly string[]): string;
-  /** a clone as CIs make it: this one commit, fetched by its id, and nothing else */
+  /** a clone as CI jobs make it: only this commit, fetched by its id */
   shallowAt(commit: string): string;
 }
 
 export function openScene(): CommitScene {
   const remote = makeRemote();
   const author = remote.clone();
-  // As the large hosts have it.
+  // The setting of large code hosts.
   git(remote.directory, 'config', 'uploadpack.allowFilter', 'true');
   const commit = (files: Readonly<Record<string, string>>) => {
     for (const [path, text] of Object.entries(files)) {
@@ -76,7 +76,7 @@ export interface OrderOptions {
   readonly timeout?: number;
 }
 
-/** How what is checked out in a clone stands to a commit that was applied. */
+/** The order of the commit that is checked out in a clone, and a commit that was applied. */
 export async function orderIn(
   clone: string,
   applied: string,

@@ -1,21 +1,21 @@
-/** A bare repository behind HTTP, as hosts serve it to CIs: git's own program behind a door that wants a header. */
+/** A bare repository over HTTP, as code hosts serve it to CI jobs: `git http-backend`, with a required `authorization` header. */
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import { listenForTest } from '../rig/listen.ts';
 
 export interface GitHost {
-  /** of the repository, without credentials */
+  /** the URL of the repository, without credentials */
   readonly url: string;
-  /** what each request had in its header `authorization`, as it came over the wire: two of them are two */
+  /** all `authorization` headers of each request, duplicates included */
   readonly credentials: readonly (readonly string[])[];
-  /** From now on it takes requests and answers none. */
+  /** From now on accepts requests, but does not respond. */
   silence(): void;
-  /** resolves with the first request that is not answered */
+  /** resolves at the first request without a response */
   readonly leftWaiting: Promise<void>;
 }
 
-/** @param wanted the one value of `authorization` that is let in. Runs until the test has ended. */
+/** Runs until the end of the test. @param wanted the only accepted value of `authorization` */
 export async function serveGit(repository: string, wanted: string): Promise<GitHost> {
   const credentials: string[][] = [];
   const leftWaiting = Promise.withResolvers<void>();
@@ -38,7 +38,7 @@ export async function serveGit(repository: string, wanted: string): Promise<GitH
   };
 }
 
-/** The program writes its headers as lines, a blank one, and its answer. */
+/** The program writes headers as lines, an empty line, and the body. */
 function runBackend(repository: string, request: IncomingMessage, response: ServerResponse): void {
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const backend = spawn('git', ['http-backend'], {

@@ -1,4 +1,4 @@
-/** A real bare repository, and clones of it that stand for the machines of a CI. */
+/** A real bare repository, and clones of it in place of those of CI machines. */
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -22,7 +22,7 @@ export interface GitRemote {
   clone(...options: readonly string[]): string;
 }
 
-/** Runs git for a test, with nothing of the machine's own configuration. */
+/** Runs git for a test, without the configuration of the machine. */
 export function git(cwd: string, ...args: readonly string[]): string {
   const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
   const identity = [
@@ -32,14 +32,14 @@ export function git(cwd: string, ...args: readonly string[]): string {
     'user.email=test@example.com',
     '-c',
     'init.defaultBranch=main',
-    // A process less after each commit and fetch.
+    // Saves a process after each commit and fetch.
     '-c',
     'maintenance.auto=false',
   ];
   return execFileSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
-/** The commit that is checked out, or that of a branch; read from the file that git has it in, which is a process less. */
+/** The commit that is checked out, or that of a branch; read from git's files, which saves a process. */
 export function commitOf(repository: string, branch?: string): string {
   const folder = existsSync(join(repository, '.git')) ? join(repository, '.git') : repository;
   const head =
@@ -51,7 +51,7 @@ export function commitOf(repository: string, branch?: string): string {
     : git(repository, 'rev-parse', branch ?? 'HEAD');
 }
 
-/** A new repository without a commit, whose remote `origin` is this one. */
+/** Makes a repository without a commit, with this remote as `origin`. */
 export function makeEmptyClone(clone: string, remote: string): void {
   cpSync(join(template().folder, 'empty'), clone, { recursive: true });
   appendFileSync(
@@ -60,7 +60,7 @@ export function makeEmptyClone(clone: string, remote: string): void {
   );
 }
 
-/** With a few commits on `main`. */
+/** Makes a remote with a few commits on `main`. */
 export function makeRemote(): GitRemote {
   const root = temporaryFolder();
   const directory = join(root, 'remote.git');
@@ -80,7 +80,7 @@ export function makeRemote(): GitRemote {
 }
 
 interface Template {
-  /** with a remote, a clone of it, and a repository without a commit */
+  /** contains a remote, a clone of it, and a repository without a commit */
   readonly folder: string;
   /** the commit of `main` */
   readonly tip: string;
@@ -88,10 +88,10 @@ interface Template {
 
 let made: Template | undefined;
 
-/** The same for all tests of a process: to make one takes more processes than many a test itself. */
+/** One template for all tests of a process, because making it starts many processes. */
 function template(): Template {
   if (made !== undefined) return made;
-  // In a folder that ends with the run: a worker is ended without a word.
+  // In a folder that is removed after the test run, because a worker cannot clean up when it ends.
   const folder = mkdtempSync(join(process.env['TRUEUP_TEST_TEMPLATES'] ?? tmpdir(), 'remote-'));
   const remote = join(folder, 'remote.git');
   const first = join(folder, 'first');
@@ -119,11 +119,11 @@ function copyClone(folder: string, clone: string, remote: string): void {
     config,
     text.replace(`file://${join(folder, 'remote.git')}`, () => `file://${remote}`),
   );
-  // Files have other times and numbers than those that the index remembers.
+  // The copied files have other times and inodes than those in the index.
   git(clone, 'update-index', '--refresh');
 }
 
-/** All that a user would notice in a repository, and all of its files but their times. */
+/** The visible state of a repository, and its files with sizes and times, to check that nothing was changed. */
 export function stateOf(clone: string) {
   const files = readdirSync(join(clone, '.git'), { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())

@@ -1,4 +1,4 @@
-/** A process that is inside a critical section, says so, and stays there until it is told to go on. */
+/** A process that enters a critical section, prints that, and stays inside until it gets input. */
 import { withExclusiveFile } from '../../../src/ledger/exclusive-file.ts';
 
 const [guard = ''] = process.argv.slice(2);

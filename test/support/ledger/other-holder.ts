@@ -1,11 +1,11 @@
-/** Somebody else in a critical section: a process of its own. Killed with the test. */
+/** Another process inside a critical section. It is killed at the end of the test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** Another process that is inside, once it has said so. */
-export async function holderOf(guard: string) {
+/** Starts the process, and waits until it is inside. */
+export async function startGuardHolder(guard: string) {
   const script = fileURLToPath(new URL('guard-holder.ts', import.meta.url));
   const child = spawn(process.execPath, [script, guard], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => {
@@ -15,7 +15,7 @@ export async function holderOf(guard: string) {
   await once(child.stdout, 'data');
   return {
     pause: () => child.kill('SIGSTOP'),
-    /** goes on, and out */
+    /** lets it continue and leave the critical section */
     leave: () => {
       child.kill('SIGCONT');
       if (!child.stdin.writableEnded) child.stdin.end('go on');

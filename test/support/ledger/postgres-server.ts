@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for one test file, made of the system's binaries: a cluster in a temporary directory that listens on a
- * unix socket alone, and is gone afterwards. PostgreSQL refuses to run as root, so root becomes its user for it.
+ * A real PostgreSQL server for one test file, from the binaries of the system: a cluster in a temporary directory that listens
+ * only on a unix socket, and is removed afterwards. PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../rig/temporary-folder.ts';
 
 export interface PostgresServer {
-  /** of a database nobody used before */
+  /** creates a database. @returns its URL */
   newDatabase(): string;
   /** of a new database with the content of the one with this URL, to which nothing is connected */
   copyDatabase(url: string): string;
@@ -17,20 +17,20 @@ export interface PostgresServer {
   /** runs SQL in the database of this URL, as its owner */
   run(url: string, sql: string): string;
   restart(): void;
-  /** ends the server at once, until `start` */
+  /** stops the server immediately, until `start` */
   halt(): void;
   start(): void;
   stop(): void;
 }
 
-/** The directory of `initdb` and its like; undefined where PostgreSQL is not installed. */
+/** The directory of the binaries, such as `initdb`; undefined if PostgreSQL is not installed. */
 export function findPostgres(): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
   return versions.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
 }
 
-/** Where the environment says that there is a server to be tested with, a missing one fails instead of being skipped. */
+/** Whether tests fail if PostgreSQL is missing, instead of being skipped. */
 export const postgresIsRequired = process.env['TRUEUP_REQUIRE_POSTGRES'] === '1';
 
 function account(): { uid: number; gid: number } | undefined {
@@ -45,7 +45,7 @@ export function startPostgres(bin: string): PostgresServer {
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   const data = join(directory, 'data');
   const run = (program: string, args: readonly string[]): string => {
-    // A server that keeps the pipe of pg_ctl open would never let it end.
+    // The server inherits stdout of pg_ctl, and a pipe would stay open.
     const stdout = program === 'pg_ctl' ? 'ignore' : 'pipe';
     const ran = spawnSync(join(bin, program), [...args], {
       cwd: directory,

@@ -1,6 +1,6 @@
 /**
- * Random YAML of any form that people write: indentation, quotes, brackets over one or several lines, texts behind `|` and `>`, anchors
- * and aliases, tags, empty lines, and a numbered comment wherever one can be.
+ * Random YAML in all styles that people write: indentation, quotes, flow style on one or several lines, block texts with `|` and `>`,
+ * anchors and aliases, tags, empty lines, and numbered comments in all possible places.
  */
 import { isJsonObject, type Json } from '../../../src/model/json.ts';
 
@@ -9,7 +9,7 @@ export interface AnyYaml {
   readonly comments: readonly string[];
 }
 
-/** @param choose gives a number below its argument */
+/** @param choose returns a number below its argument */
 export function writeAnyYaml(documents: readonly Json[], choose: (below: number) => number): AnyYaml {
   const writer = new Writer(choose);
   for (const [index, document] of documents.entries()) writer.document(document, index);
@@ -21,7 +21,7 @@ class Writer {
   readonly lines: string[] = [];
   readonly comments: string[] = [];
   readonly #choose: (below: number) => number;
-  /** of values that are written to their end */
+  /** anchors of values that are already written */
   #anchors: string[] = [];
   #names = 0;
 
@@ -31,20 +31,20 @@ class Writer {
 
   document(value: Json, index: number): void {
     this.#anchors = [];
-    this.#above(0);
-    if (index > 0 || this.#choose(3) === 0) this.lines.push(`---${this.#beside()}`);
-    this.#above(0);
+    this.#linesAbove(0);
+    if (index > 0 || this.#choose(3) === 0) this.lines.push(`---${this.#commentBeside()}`);
+    this.#linesAbove(0);
     this.#block(value, 0);
-    if (this.#choose(5) === 0) this.lines.push(`...${this.#beside()}`);
+    if (this.#choose(5) === 0) this.lines.push(`...${this.#commentBeside()}`);
   }
 
-  /** A map or a list that is not empty, each entry on lines of its own. */
+  /** A map or a list that is not empty, in block style. */
   #block(value: Json, indent: number): void {
     const entries: readonly (readonly [string | undefined, Json])[] = isJsonObject(value)
       ? Object.entries(value)
       : (value as readonly Json[]).map((item) => [undefined, item] as const);
     for (const [index, [key, member]] of entries.entries()) {
-      if (index > 0) this.#above(indent);
+      if (index > 0) this.#linesAbove(indent);
       this.#entry(key === undefined ? '-' : `${this.#word(key, true)}:`, member, indent);
     }
     if (this.#choose(4) === 0) this.#comment(indent + this.#choose(2) * this.#choose(3));
@@ -66,30 +66,32 @@ class Writer {
     indent: number,
   ): void {
     const isFull = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
-    const begin = lead + anchor;
-    if (isFull && this.#choose(3) > 0) this.#below(begin, { value, head, isNamed: anchor !== '' }, indent);
-    else if (isFull && this.#choose(2) === 0) this.#brackets(`${begin} `, value, indent);
-    else if (typeof value === 'string' && this.#asText(begin, value, indent)) return;
+    const start = lead + anchor;
+    if (isFull && this.#choose(3) > 0) this.#below(start, { value, head, isNamed: anchor !== '' }, indent);
+    else if (isFull && this.#choose(2) === 0) this.#flow(`${start} `, value, indent);
+    else if (typeof value === 'string' && this.#asText(start, value, indent)) return;
     else if (anchor === '' && this.#anchors.length > 0 && this.#choose(6) === 0)
-      this.lines.push(`${lead} *${this.#anchors[this.#choose(this.#anchors.length)]}${this.#beside()}`);
+      this.lines.push(
+        `${lead} *${this.#anchors[this.#choose(this.#anchors.length)]}${this.#commentBeside()}`,
+      );
     else {
       const gap = ' '.repeat(1 + this.#choose(3));
-      this.lines.push(`${begin}${gap}${this.#inline(value, false)}${this.#beside()}`);
+      this.lines.push(`${start}${gap}${this.#inline(value, false)}${this.#commentBeside()}`);
     }
   }
 
   #below(
-    begin: string,
+    start: string,
     { value, head, isNamed }: { readonly value: Json; readonly head: string; readonly isNamed: boolean },
     indent: number,
   ): void {
     if (head === '-' && !isNamed && this.#choose(2) === 0) {
-      this.#compact(begin, value, indent);
+      this.#compact(start, value, indent);
       return;
     }
     const inner = Array.isArray(value) && head !== '-' ? this.#choose(4) : 1 + this.#choose(4);
-    this.lines.push(begin + this.#beside());
-    this.#above(indent + inner);
+    this.lines.push(start + this.#commentBeside());
+    this.#linesAbove(indent + inner);
     this.#block(value, indent + inner);
   }
 
@@ -101,7 +103,7 @@ class Writer {
     this.lines[from] = lead + ' '.repeat(gap) + (this.lines[from] ?? '').trimStart();
   }
 
-  #brackets(lead: string, value: Json, indent: number): void {
+  #flow(lead: string, value: Json, indent: number): void {
     const isList = Array.isArray(value);
     const parts = isList
       ? value.map((item: Json) => this.#inline(item, true))
@@ -109,15 +111,15 @@ class Writer {
           ([key, member]) => `${this.#word(key, true)}: ${this.#inline(member, true)}`,
         );
     const pad = ' '.repeat(indent + 1 + this.#choose(4));
-    this.lines.push(lead + (isList ? '[' : '{') + this.#beside());
+    this.lines.push(lead + (isList ? '[' : '{') + this.#commentBeside());
     for (const [index, part] of parts.entries()) {
       if (this.#choose(5) === 0) this.#comment(indent + 2);
-      this.lines.push(`${pad}${part}${index === parts.length - 1 ? '' : ','}${this.#beside()}`);
+      this.lines.push(`${pad}${part}${index === parts.length - 1 ? '' : ','}${this.#commentBeside()}`);
     }
-    this.lines.push(pad + (isList ? ']' : '}') + this.#beside());
+    this.lines.push(pad + (isList ? ']' : '}') + this.#commentBeside());
   }
 
-  /** A text behind `|` or `>`; false where it is written otherwise. */
+  /** Writes a text as a block with `|` or `>`. @returns false if it must be written otherwise */
   #asText(lead: string, value: string, indent: number): boolean {
     if (!/[^\n]\n/.test(value) || !/^[ -~\n]*$/.test(value) || this.#choose(4) === 0) return false;
     const pad = 1 + this.#choose(4);
@@ -127,7 +129,7 @@ class Writer {
     const body = (ends === 0 ? value : value.slice(0, -1)).split('\n');
     const isFolded = digit === '' && body.length < 4 && !/\n\s|\n\n/.test(value) && this.#choose(3) === 0;
     const lines = isFolded ? body.flatMap((line, index) => (index === 0 ? [line] : ['', line])) : body;
-    this.lines.push(`${lead} ${isFolded ? '>' : '|'}${digit}${chomp}${this.#beside()}`);
+    this.lines.push(`${lead} ${isFolded ? '>' : '|'}${digit}${chomp}${this.#commentBeside()}`);
     for (const line of lines) this.lines.push(line === '' ? '' : ' '.repeat(indent + pad) + line);
     return true;
   }
@@ -156,21 +158,21 @@ class Writer {
     return tag + JSON.stringify(value);
   }
 
-  #above(indent: number): void {
+  #linesAbove(indent: number): void {
     for (let count = this.#choose(3); count > 0; count--)
       if (this.#choose(2) === 0) this.lines.push('');
       else this.#comment(this.#choose(6) === 0 ? this.#choose(9) : indent);
   }
 
   #comment(indent: number): void {
-    this.lines.push(' '.repeat(indent) + this.#named());
+    this.lines.push(' '.repeat(indent) + this.#nextComment());
   }
 
-  #beside(): string {
-    return this.#choose(4) === 0 ? ' '.repeat(1 + this.#choose(3)) + this.#named() : '';
+  #commentBeside(): string {
+    return this.#choose(4) === 0 ? ' '.repeat(1 + this.#choose(3)) + this.#nextComment() : '';
   }
 
-  #named(): string {
+  #nextComment(): string {
     const comment = `# comment ${this.comments.length} of it`;
     this.comments.push(comment);
     return comment;

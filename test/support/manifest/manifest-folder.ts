@@ -1,11 +1,11 @@
-/** A folder of manifests on disk, and the reading of it as the command line would do it. */
+/** Reads a folder of manifests on disk as the CLI does. */
 import { join } from 'node:path';
 import { type Manifests, readManifests } from '../../../src/manifest/read-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import { sampleDialects, sampleKinds } from './sample-kinds.ts';
 import { type Files, temporaryFolder } from '../rig/temporary-folder.ts';
 
-/** A stack with one target of each service and nothing else to notice. */
+/** A minimal stack with one target of each service. */
 export const plainStack = `apiVersion: trueup.dev/v1
 kind: Stack
 metadata: { name: payments }
@@ -43,7 +43,7 @@ export function readOne(manifest: string, stack = plainStack): Promise<Manifests
 }
 
 /** One line for each diagnostic: `a.yaml:5:3+9 unknown-field message | found … | allowed … | fix`. */
-export function told(diagnostics: readonly Diagnostic[]): string[] {
+export function formatDiagnostics(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ place, code, message, found, allowed, fix, related }) =>
     [
       `${place === undefined ? '' : `${place.file}:${place.line}:${place.column}+${place.length} `}${code}: ${message}`,

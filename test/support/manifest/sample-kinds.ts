@@ -1,4 +1,4 @@
-/** Kinds made up for the tests of this floor: one of each sort that the contract knows, so that no real kind is needed. */
+/** Sample kinds for the tests of manifests, one of each sort that the contract of kinds allows, so that no real kind is needed. */
 import { Type } from 'typebox';
 import type { Json } from '../../../src/model/json.ts';
 import { jsonSchema } from '../../../src/model/define-kind.ts';
@@ -18,7 +18,7 @@ import {
 
 const closed = { additionalProperties: false };
 
-/** What no test of this floor asks a kind for. */
+/** Members that no test of manifests uses. */
 const unused: Pick<Kind, 'read' | 'readOne' | 'calls'> = {
   read: () => Promise.reject(new Error('manifests are read offline')),
   readOne: () => Promise.reject(new Error('manifests are read offline')),
@@ -139,7 +139,7 @@ const labelsSpec = Type.Object(
   closed,
 );
 
-/** A part of a whole. */
+/** A child of a parent. */
 export const labelsKind: Kind = {
   name: 'Labels',
   service: 'workspaces',
@@ -160,7 +160,7 @@ export const labelsKind: Kind = {
   ...unused,
 };
 
-/** A part of a whole that names other wholes. */
+/** A child of a parent that refers to other parents. */
 export const readersKind: Kind = {
   name: 'Readers',
   service: 'workspaces',
@@ -200,7 +200,7 @@ export const roleKind: Kind = {
   ...unused,
 };
 
-/** One a target, replaced whole, with a secret. */
+/** One for each target, always replaced as a whole, with a secret. */
 export const settingsKind: Kind = {
   name: 'Settings',
   service: 'cluster-auth',

@@ -1,16 +1,16 @@
-/** YAML as people write it: one value in random styles, with a comment of its own beside each line that can have one. */
+/** YAML as people write it: one value in random styles, with comments above and beside its lines. */
 import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 
-/** A line of the text, and what it belongs to. */
+/** A line of the text, and the value that it belongs to. */
 export interface HandLine {
   readonly text: string;
-  /** the member or item that it holds, or above which it is a comment; of an empty line the map or list around it */
+  /** the member or item on the line, or below the comment; for an empty line the map or list around it */
   readonly path: readonly string[];
   readonly is: 'value' | 'head' | 'comment' | 'empty';
 }
 
-/** @param choose gives a number below its argument */
+/** @param choose returns a number below its argument */
 export function writeByHand(spec: JsonObject, choose: (below: number) => number): HandLine[] {
   const hand = new Hand(choose);
   hand.map(spec, [], 2);
@@ -27,16 +27,20 @@ class Hand {
 
   map(map: JsonObject, path: readonly string[], indent: number): void {
     for (const [key, value] of Object.entries(map)) {
-      this.#aside(path, key, indent);
+      this.#lineAbove(path, key, indent);
       this.#entry({ lead: `${' '.repeat(indent)}${inline(key)}:`, value, path: [...path, key] }, indent);
     }
   }
 
   list(items: readonly Json[], path: readonly string[], indent: number): void {
     for (const item of items) {
-      this.#aside(path, JSON.stringify(item), indent);
+      this.#lineAbove(path, JSON.stringify(item), indent);
       const lead = `${' '.repeat(indent)}-`;
-      this.#add(`${lead} ${this.#scalar(item)}${this.#remark()}`, [...path, JSON.stringify(item)], 'value');
+      this.#add(
+        `${lead} ${this.#scalar(item)}${this.#commentBeside()}`,
+        [...path, JSON.stringify(item)],
+        'value',
+      );
     }
   }
 
@@ -46,7 +50,7 @@ class Hand {
   ): void {
     const isMap = isJsonObject(value) && Object.keys(value).length > 0;
     const isList = Array.isArray(value) && value.length > 0;
-    const remark = this.#remark();
+    const remark = this.#commentBeside();
     if (this.#asBlock({ lead, value, path, remark }, indent)) return;
     if (!isMap && !isList) this.#add(`${lead} ${this.#scalar(value)}${remark}`, path, 'value');
     else if (this.#choose(4) === 0) this.#add(`${lead} ${inline(value)}${remark}`, path, 'value');
@@ -57,7 +61,7 @@ class Hand {
     }
   }
 
-  /** A text of several lines, as a block; false where it is written otherwise. */
+  /** Writes a text of several lines as a block. @returns false if it must be written otherwise */
   #asBlock(
     about: { lead: string; value: Json; path: readonly string[]; remark: string },
     indent: number,
@@ -71,14 +75,14 @@ class Hand {
     return true;
   }
 
-  #aside(around: readonly string[], name: string, indent: number): void {
+  #lineAbove(around: readonly string[], name: string, indent: number): void {
     const what = this.#choose(6);
     if (what === 0) this.#add('', around, 'empty');
     if (what === 1)
       this.#add(`${' '.repeat(indent)}# aside ${this.lines.length}`, [...around, name], 'comment');
   }
 
-  #remark(): string {
+  #commentBeside(): string {
     return this.#choose(3) === 0 ? '' : `${' '.repeat(1 + this.#choose(3))}# beside ${this.lines.length}`;
   }
 

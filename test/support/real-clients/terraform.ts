@@ -1,4 +1,4 @@
-/** The real Terraform command line, wherever it is on the PATH, in folders of its own and with a service of its own. */
+/** The real Terraform CLI from the PATH, with its own folder and its own service for each configuration. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { temporaryFolder, writeFiles } from '../rig/temporary-folder.ts';
 
-/** The folder of a program on the PATH whose name begins so; undefined where there is none. */
+/** The folder on the PATH with a program whose name begins with this; undefined if there is none. */
 export function folderOf(program: string): string | undefined {
   return (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -24,20 +24,20 @@ export interface Host {
   /** `http://127.0.0.1:<port>`, or `https://localhost:<port>` */
   readonly url: string;
   readonly token: string;
-  /** a certificate to trust; then the host is asked where its API is, and nothing tells it beforehand */
+  /** a certificate to trust; with it, Terraform discovers the services of the host itself */
   readonly trust?: string;
 }
 
-/** One configuration of Terraform, in a folder of its own. */
+/** One configuration of Terraform, in its own folder. */
 export interface Configuration {
-  /** Runs a command to its end; `typed` is what a person answers when asked. */
+  /** Runs a command to its end. @param typed the input of the user */
   run(args: readonly string[], typed?: string): Promise<Ended>;
   write(files: Readonly<Record<string, string>>): void;
   /** whether the file is there */
   has(file: string): boolean;
 }
 
-/** What has `cloud { workspaces { … } }` with this in it, and this beside it. Only what needs no registry can be in it. */
+/** A configuration with `cloud { workspaces { … } }`. @param rest further blocks, which must not need a registry */
 export function configure(host: Host, workspaces: string, rest: string): Configuration {
   const cloud = `terraform {
   cloud {
@@ -86,13 +86,13 @@ function nameOf({ url }: Host): string {
   return `localhost:${new URL(url).port}`;
 }
 
-/** With the services of the host in it, Terraform does not ask for them, and may speak without TLS (wire/workspaces 1.6). */
+/** With the services of the host in the settings, Terraform does not discover them, and can use HTTP without TLS (wire/workspaces 1.6). */
 function settings(host: Host): string {
   const { url, token, trust } = host;
   const services = ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2'].map((id) => `"${id}" = "${url}/api/v2/"`);
-  const told =
+  const hostBlock =
     trust === undefined ? `host "${nameOf(host)}" { services = { ${services.join(', ')} } }\n` : '';
-  return `disable_checkpoint = true\n${told}credentials "${nameOf(host)}" { token = "${token}" }\n`;
+  return `disable_checkpoint = true\n${hostBlock}credentials "${nameOf(host)}" { token = "${token}" }\n`;
 }
 
 async function terraform(

@@ -1,4 +1,4 @@
-/** Random plans, diagnostics and outcomes whose every text may hold what a hostile live name could hold. */
+/** Random plans, diagnostics and outcomes, in which every text may contain what a hostile live name can contain. */
 import fc from 'fast-check';
 import { type Address, type AddressText, formatAddress } from '../../../src/model/address.ts';
 import {
@@ -28,7 +28,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
     .map((parts) => parts.join('x')),
 );
 
-/** As `exactOptionalPropertyTypes` wants it: an optional member is there or not, never undefined. */
+/** For `exactOptionalPropertyTypes`: an optional member is present or absent, never undefined. */
 function partial<T extends object>(
   members: { [K in keyof T]: fc.Arbitrary<T[K]> },
 ): fc.Arbitrary<Partial<T>> {
@@ -72,7 +72,7 @@ const field: fc.Arbitrary<FieldChange> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
-/** A name may be any text; what stands before it has no slash. */
+/** The name may be any text; kind and target have no slash. */
 function hostileAddress(name: string): AddressText {
   return formatAddress({ kind: 'Toy', target: 'acme', name });
 }
@@ -81,7 +81,7 @@ const body: fc.Arbitrary<CallObject> = fc.dictionary(
   hostileText,
   fc.oneof(
     anyJson,
-    // what a service may answer, and what only a kind can make
+    // Objects that look like references, as a service can return them, and real references, which only a kind can make.
     hostileText.map((text): CallValue => ({ $id: text })),
     hostileText.map((text): CallValue => ({ $secret: { env: text } })),
     hostileText.map((text): CallValue => ({ $value: { $value: { $id: text } } })),
@@ -190,7 +190,7 @@ export const anyOutcome: fc.Arbitrary<Outcome> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
-const mention: fc.Arbitrary<Notice> = fc
+const notice: fc.Arbitrary<Notice> = fc
   .tuple(fc.record({ address, message: hostileText }), partial({ fix: hostileText }))
   .map(([must, may]) => ({ ...must, ...may }));
 
@@ -264,7 +264,7 @@ const wholePlan: fc.Arbitrary<Plan> = fc.record({
     { maxLength: 2, selector: ({ address, field }) => `${address.name} ${field}` },
   ),
   unchanged: fc.nat(500),
-  notices: fc.array(mention, { maxLength: 2 }),
+  notices: fc.array(notice, { maxLength: 2 }),
   problems: fc.array(anyDiagnostic, { maxLength: 2 }),
   guards: fc.array(guard, { maxLength: 3 }),
   coverage,

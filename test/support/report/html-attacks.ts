@@ -1,4 +1,4 @@
-/** Texts that would do something in a page, break out of where its data stands, or be read otherwise than they are written. */
+/** Texts that could run code in a page, break out of its embedded data, or be displayed differently from what they are. */
 import fc from 'fast-check';
 
 const pieces = [

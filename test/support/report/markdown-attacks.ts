@@ -1,4 +1,4 @@
-/** Texts that would do something in a comment on GitHub or GitLab, or break out of where they are put. */
+/** Texts that would be active in a comment on GitHub or GitLab, or break out of the markup around them. */
 import fc from 'fast-check';
 import type { Plan } from '../../../src/model/plan.ts';
 import { guardIds, type GuardId } from '../../../src/model/guard.ts';
@@ -84,10 +84,10 @@ export const markdownAttack: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...pieces), { maxLength: 12 })
   .map((parts) => parts.join(''));
 
-/** A plan with an attack in every place where a text from outside can stand. */
+/** A plan with an attack in every text that can come from outside. */
 export const attackingPlan: fc.Arbitrary<Plan> = planOf(markdownAttack);
 
-/** The same of any texts. */
+/** The same with other texts. */
 export function planOf(attack: fc.Arbitrary<string>): fc.Arbitrary<Plan> {
   return fc.array(attack, { minLength: 30, maxLength: 30 }).map((texts) => {
     let next = 0;

@@ -1,6 +1,6 @@
 /**
- * Markdown as a platform shows it: rendered by CommonMark with GFM, raw HTML let through, and then searched for everything that does
- * something: tags that no report of ours has, and in text outside of code what GitHub and GitLab make links and pictures of.
+ * Markdown as a platform shows it: rendered by CommonMark with GFM and raw HTML, and then searched for everything that is active: tags
+ * that our reports do not have, and texts outside of code from which GitHub and GitLab make links and images.
  */
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
@@ -14,12 +14,12 @@ export function rendered(markdown: string): string {
   });
 }
 
-/** With nothing but a class that names the language of a block, and the alignment of a cell. */
+/** The tags of our reports. */
 const ownTags = new Set(
   'h2 h3 h4 p br strong code pre ul li table thead tbody tr th td details summary'.split(' '),
 );
 
-/** What platforms look for in text after it was rendered: github.com/github/markup and docs.gitlab.com on references. */
+/** Texts that platforms turn into links after rendering: github.com/github/markup and docs.gitlab.com on references. */
 const references: readonly RegExp[] = [
   /(?<![\w`])@[a-z0-9]/i,
   /#\d/,
@@ -34,7 +34,7 @@ const references: readonly RegExp[] = [
   /[!~%^&$]\w/,
 ];
 
-/** Each thing that is active in the Markdown, with what is around it. */
+/** Everything in the Markdown that is active, each with the text around it. */
 export function activeIn(markdown: string): string[] {
   const open: string[] = [];
   const found = [...rendered(markdown).matchAll(/([^<]+)|<(\/?)([a-z0-9]+)([^>]*)>/gi)].flatMap(
@@ -49,13 +49,14 @@ export function activeIn(markdown: string): string[] {
   return [...found, ...open.map((tag) => `${tag} is never closed`)];
 }
 
+/** The attributes of these tags: a class with the language of a code block, or the alignment of a cell. */
 const ownAttributes = /^(?: \/| class="language-(?:diff|text)"| align="\w+")?$/;
 
 function referencesIn(text: string): string[] {
   return references.flatMap((pattern) => text.match(pattern)?.map((found) => `${found} in ${text}`) ?? []);
 }
 
-/** What a reader sees, without what only stands between two characters. */
+/** The text that a reader sees, without zero-width spaces. */
 export function visibleText(markdown: string): string {
   return decoded(rendered(markdown).replace(/<[^>]*>/g, '')).replaceAll('\u200b', '');
 }

@@ -1,4 +1,4 @@
-/** A small drift of every sort, for tests of how it is shown. */
+/** A small drift of every sort, for tests of reports. */
 import type { LastModified } from '../../../src/model/audit-trail.ts';
 import type { Drift } from '../../../src/model/drift.ts';
 import { place, plan, problem } from './small-plan.ts';
@@ -82,7 +82,7 @@ export const smallDrift = drift({
   unrecorded: [{ address: sample('stray'), message: 'has our ownership tag, and is not in the ledger' }],
 });
 
-/** Drift with these texts wherever a text from outside can stand. */
+/** Drift with these texts in all places that can have a text from outside. */
 export function hostileDrift(texts: readonly string[]): Drift {
   let next = 0;
   const any = () => texts[next++ % texts.length] ?? '';
@@ -108,7 +108,7 @@ export function hostileDrift(texts: readonly string[]): Drift {
     ],
     unknown: any(),
   });
-  const mention = () => ({ address: address(), message: any(), fix: any() });
+  const notice = () => ({ address: address(), message: any(), fix: any() });
   const spot = () => place({ file: any(), text: any() });
   return drift({
     stack: any(),
@@ -128,8 +128,8 @@ export function hostileDrift(texts: readonly string[]): Drift {
       },
     ],
     pending: [{ address: address(), is: 'changed', fields: fields(), place: spot() }],
-    unrecorded: [mention()],
-    undetermined: [mention()],
+    unrecorded: [notice()],
+    undetermined: [notice()],
     problems: [problem({ message: any(), place: spot(), fix: any() })],
     coverage: {
       ...coverage,

@@ -1,4 +1,4 @@
-/** Complete plans about sample kinds: one with something of everything that a report tells, and long ones. */
+/** Complete plans about sample kinds: one with everything that a report can show, and long ones. */
 import { IdReference, SecretReference } from '../../../src/model/call.ts';
 import type { Action, Change } from '../../../src/model/change.ts';
 import type { Plan } from '../../../src/model/plan.ts';
@@ -6,9 +6,9 @@ import { formatAddress } from '../../../src/model/address.ts';
 import { call, change, place, plan } from './small-plan.ts';
 
 export const sample = (name: string) => ({ kind: 'Toy', target: 'acme', name });
-const part = (name: string) => ({ kind: 'Child', target: 'attic', name });
+const child = (name: string) => ({ kind: 'Child', target: 'attic', name });
 
-/** Deletes behind a guard, access gained and lost, every form of difference, and changes that wait for each other. */
+/** Deletes behind a guard, access that is gained and lost, every form of difference, and changes that depend on each other. */
 export const fullPlan: Plan = plan({
   targets: [
     { name: 'acme', service: 'workspaces', url: 'https://toys.test', place: 'acme', dialect: 'neutral' },
@@ -36,7 +36,7 @@ export const fullPlan: Plan = plan({
       ],
     }),
     change({
-      address: part('tail'),
+      address: child('tail'),
       fields: [{ path: ['of'], before: 'ball', after: 'kite', shape: 'scalar' }],
       calls: [
         call({
@@ -99,7 +99,7 @@ function removal(address: Change['address'], id: string): Change {
 
 const actions: readonly Action[] = ['create', 'update', 'update', 'delete'];
 
-/** So many resources of two sample kinds in three targets; every second one waits for the one before it. */
+/** `count` resources of two sample kinds in three targets; every second one depends on the one before it. */
 export function manySamples(count: number): Plan {
   const idOf = (index: number) => `call-${index}`;
   return plan({

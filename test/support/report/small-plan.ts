@@ -1,4 +1,4 @@
-/** Hand-made pieces of plans about a kind that does not exist: each test fills in only what it is about. */
+/** Parts of plans about a kind that does not exist: each test gives only the members that it is about. */
 import { digestVersion } from '../../../src/plan/digest.ts';
 import type { Call } from '../../../src/model/call.ts';
 import type { Change } from '../../../src/model/change.ts';

@@ -1,14 +1,14 @@
 /**
- * What the workspaces API is spoken like where a test says nothing: neutral, or the dialect that TRUEUP_TEST_DIALECT names.
- * `npm run test:dialect` runs those tests in it whose requests differ.
+ * The default dialect of the workspaces API in tests: neutral, or the one that TRUEUP_TEST_DIALECT names. `npm run test:dialect`
+ * runs the tests whose requests differ in that dialect.
  */
 
-/** The dialects of the workspaces API that are served. */
+/** The dialects of the workspaces API that the embedded service supports. */
 export const workspacesDialects = ['neutral', 'hcp-terraform'] as const;
 
 export type WorkspacesDialect = (typeof workspacesDialects)[number];
 
-/** @throws for a dialect that nobody serves, which would else be tried in vain */
+/** @throws for an unknown dialect */
 function named(name: string): WorkspacesDialect {
   const found = workspacesDialects.find((dialect) => dialect === name);
   if (found === undefined)
@@ -18,7 +18,7 @@ function named(name: string): WorkspacesDialect {
 
 export const dialectUnderTest = named(process.env['TRUEUP_TEST_DIALECT'] ?? 'neutral');
 
-/** For a service: these, and the dialect under test where they leave the workspaces API open. */
+/** These dialects of a service, and the dialect under test if none of them is for the workspaces API. */
 export function withDialectUnderTest(dialects: readonly string[] = []): readonly string[] {
   return dialects.some((name) => workspacesDialects.some((known) => known === name))
     ? dialects

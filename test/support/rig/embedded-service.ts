@@ -1,4 +1,4 @@
-/** The embedded service as most tests want it: one organization, one mount, somebody who may do everything in both. */
+/** The embedded service for most tests: one organization, one mount, and tokens that may do everything in both. */
 import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed-schema.ts';
 import {
   type RunningServer,
@@ -11,9 +11,9 @@ import { withDialectUnderTest } from './dialect-under-test.ts';
 export interface SmallSeed {
   /** tokens of the owners of the organization `acme`, by their names */
   readonly owners: Readonly<Record<string, string>>;
-  /** may do everything in the mount `cluster` */
+  /** a token that may do everything in the mount `cluster` */
   readonly serviceToken?: string;
-  /** more of the organization */
+  /** further members of the organization */
   readonly organization?: Partial<OrganizationSeed>;
 }
 
@@ -31,11 +31,11 @@ export function smallSeed({ owners, serviceToken, organization = {} }: SmallSeed
 }
 
 export interface EmbeddedService extends RunningServer {
-  /** all that it was asked, in the order of its answers */
+  /** all requests, in the order of their responses */
   readonly requests: ServedRequest[];
 }
 
-/** Starts it on a free port; in memory and in the dialect under test, where nothing else is said. */
+/** Starts it on a free port; by default in memory and in the dialect under test. */
 export async function startService(options: Partial<ServerOptions>): Promise<EmbeddedService> {
   const requests: ServedRequest[] = [];
   const server = await startServer({

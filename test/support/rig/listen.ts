@@ -1,4 +1,4 @@
-/** Servers of tests: on a free port of this machine, and gone with all of their connections when they are closed. */
+/** Servers of tests, on a free port of this machine; closing one also closes its connections. */
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -6,11 +6,11 @@ export interface Listening {
   readonly port: number;
   /** `http://127.0.0.1:40123` */
   readonly url: string;
-  /** cuts what is open, and frees the port */
+  /** closes all connections, and frees the port */
   close(): Promise<void>;
 }
 
-/** Listens until it is closed. @param port any free one when it is left out */
+/** Listens until it is closed. @param port any free one by default */
 export async function startListening(server: Server, port = 0): Promise<Listening> {
   const open = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -1,22 +1,22 @@
 /**
  * A stack in a folder, as a user has it: `trueup.yaml`, manifests and, once it was applied, a ledger; and commands that are
- * run in it. It knows no service: whoever opens one says where the targets are.
+ * run in it. It depends on no service: the caller gives the targets.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Ledger } from '../../../src/model/ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import { dialectUnderTest } from './dialect-under-test.ts';
 import { writeFiles } from './temporary-folder.ts';
 
 export interface StackFile {
-  /** `payments` where nothing is said */
+  /** `payments` by default */
   readonly name?: string;
   readonly renamedFrom?: string | undefined;
   readonly targets: readonly object[];
-  /** `manifests.yaml` where nothing is said */
+  /** `manifests.yaml` by default */
   readonly manifests?: readonly unknown[];
   /** further members of `spec` */
   readonly spec?: object;
@@ -33,19 +33,19 @@ export function stackText(stack: StackFile): string {
   });
 }
 
-const reached = (url: string, dialect: string) => ({ url, dialect, requestsPerSecond: 10_000 });
+const addressOf = (url: string, dialect: string) => ({ url, dialect, requestsPerSecond: 10_000 });
 
 /** The target `acme`: the organization of that name, with the token in API_TOKEN. */
 export function workspacesTarget(url: string, more: object = {}): object {
   const token = { env: 'API_TOKEN' };
-  const place = { service: 'workspaces', organization: 'acme', token, ...reached(url, dialectUnderTest) };
+  const place = { service: 'workspaces', organization: 'acme', token, ...addressOf(url, dialectUnderTest) };
   return { name: 'acme', ...place, ...more };
 }
 
 /** The target `prod`: the mount `cluster`, with the token in SERVICE_TOKEN. */
 export function clusterAuthTarget(url: string, more: object = {}): object {
   const token = { env: 'SERVICE_TOKEN' };
-  const place = { service: 'cluster-auth', mount: 'cluster', token, ...reached(url, 'neutral') };
+  const place = { service: 'cluster-auth', mount: 'cluster', token, ...addressOf(url, 'neutral') };
   return { name: 'prod', ...place, ...more };
 }
 
@@ -57,17 +57,17 @@ export function documentsText(documents: readonly object[]): string {
 export interface StackFolder {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
-  /** the stack's manifests are these from now on */
+  /** replaces the manifests of the stack */
   declare(...documents: readonly object[]): Promise<void>;
   write(file: string, text: string): Promise<void>;
-  /** runs a command in this process, expects its exit code, and gives all that it wrote */
-  run(args: readonly string[], code: number): Promise<Ran>;
-  /** the same for a command whose exit code is what the test is about */
-  tryRun(args: readonly string[]): Promise<Ran>;
-  /** `plan --format json` and its exit code */
+  /** runs a command in this process, and expects its exit code. @returns its output */
+  run(args: readonly string[], code: number): Promise<CommandResult>;
+  /** the same without an expected exit code */
+  tryRun(args: readonly string[]): Promise<CommandResult>;
+  /** the JSON of `plan --format json`. @param code its expected exit code */
   plan(code?: number): Promise<PlanJson>;
   readonly ledgerFile: string;
-  /** the ledger's file as it stands */
+  /** the content of the ledger's file */
   ledger(): Promise<StoredLedger>;
 }
 
@@ -77,13 +77,13 @@ export interface StackPlace {
   readonly directory: string;
   readonly stack: StackFile;
   readonly env?: Readonly<Record<string, string>>;
-  /** where `declare` writes to; `manifests.yaml` where nothing is said */
+  /** the file that `declare` writes; `manifests.yaml` by default */
   readonly manifestsFile?: string;
-  /** the clock of all commands; the real one where nothing is said */
+  /** the clock of all commands; the real one by default */
   readonly now?: () => number;
 }
 
-/** Writes `trueup.yaml` into the directory, over one that is there. */
+/** Writes `trueup.yaml` into the directory, and replaces an existing one. */
 export function stackIn({ directory, stack, env = {}, manifestsFile, now }: StackPlace): StackFolder {
   const ledgerFile = join(directory, '.trueup', `${stack.name ?? 'payments'}.ledger.json`);
   const write = async (file: string, text: string) => writeFiles(directory, { [file]: text });

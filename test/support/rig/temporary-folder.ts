@@ -1,20 +1,20 @@
-/** Folders for tests, in the system's own place for such things. */
+/** Folders for tests, in the temporary directory of the system. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Texts or bytes by path; folders on the way to a file come into being with it. */
+/** Texts or bytes by path; missing folders on the path are created. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** The path of a new folder with these files; gone when the test has ended. */
+/** Makes a folder with these files, which is removed at the end of the test. @returns its path */
 export function temporaryFolder(files: Files = {}): string {
   const folder = makeFolder(files);
   onTestFinished(() => removeFolder(folder));
   return folder;
 }
 
-/** The same for what outlives a test, or is made many times in one: whoever makes it removes it. */
+/** The same, but the caller must remove it: for folders that outlive a test, or of which one test makes many. */
 export function makeFolder(files: Files = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'trueup-test-'));
   writeFiles(folder, files);

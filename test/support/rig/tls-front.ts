@@ -1,6 +1,6 @@
 /**
- * TLS in front of a server that speaks plain HTTP, as a service behind a private authority has it. It passes bytes on, for
- * Node's own HTTP server knows no LIST.
+ * TLS in front of a server with plain HTTP, with a certificate of a private authority. It passes raw bytes on, because
+ * Node's HTTP server does not support LIST.
  */
 import { connect } from 'node:net';
 import { createServer } from 'node:tls';
@@ -10,7 +10,7 @@ import { listenForTest } from './listen.ts';
 export interface TlsFront {
   /** `https://127.0.0.1:40123` */
   readonly url: string;
-  /** In PEM: who signed its certificate, and is known to nobody. */
+  /** The authority of its certificate in PEM, which no client trusts by default. */
   readonly authority: string;
 }
 

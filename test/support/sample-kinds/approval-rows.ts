@@ -1,11 +1,11 @@
-/** What was approved once, what the world is like by now, and what comes of it. */
+/** Rows with an approved world, the world at the time of the apply, and the expected comparison of both plans. */
 import type { Spec } from '../../../src/model/resource.ts';
 import { at, desired, type LiveAbout, live, record, type World } from './sample-plan.ts';
 
 const app = at('Parent', 'app');
 const lib = at('Parent', 'lib');
 
-/** By all evidence created by this stack. */
+/** Ownership evidence that this stack created the resource. */
 export const ours: LiveAbout = { ownershipTag: 'mine', creatorStack: 'mine' };
 
 export interface ApprovalRow {
@@ -19,7 +19,7 @@ const blueApp = desired(app, { colour: 'blue', timeout: 60 });
 const redApp = live(app, { ...ours, spec: { colour: 'red', timeout: 0 } });
 const update: World = { desired: [blueApp], live: [redApp] };
 
-/** The whole as it is now, in the world in which the update was approved. */
+/** The world in which the update was approved, with these live values. */
 function now(spec: Spec, about: World = {}): World {
   return { ...update, live: [live(app, { ...ours, spec })], ...about };
 }
@@ -27,21 +27,21 @@ function now(spec: Spec, about: World = {}): World {
 const create: World = { desired: [desired(app, { colour: 'blue', readers: ['a', 'b'] })] };
 
 export const approvalRows: readonly ApprovalRow[] = [
-  { says: 'nothing moved', approved: update, fresh: update, comes: 'equal' },
+  { says: 'nothing changed', approved: update, fresh: update, comes: 'equal' },
   {
-    says: 'one field is as approved by now',
+    says: 'one field already has the approved value',
     approved: update,
     fresh: now({ colour: 'blue', timeout: 0 }),
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'all fields are as approved by now',
+    says: 'all fields already have the approved values',
     approved: update,
     fresh: now({ colour: 'blue', timeout: 60 }),
     comes: 'subset, done: Parent/acme/app',
   },
   {
-    says: 'a field moved to a third value',
+    says: 'a field changed to a third value',
     approved: update,
     fresh: now({ colour: 'green', timeout: 0 }),
     comes: 'differs: Parent/acme/app update -> update [colour]',
@@ -59,49 +59,49 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'differs: Parent/acme/app update -> update [owner]',
   },
   {
-    says: 'the manifest asks for less, and what it dropped is not true',
+    says: 'the manifest dropped a field whose approved value is not live',
     approved: update,
     fresh: { ...update, desired: [desired(app, { colour: 'blue' })] },
     comes: 'differs: Parent/acme/app update -> update [timeout]',
   },
   {
-    says: 'the manifest asks for less, and what it dropped is true all the same',
+    says: 'the manifest dropped a field whose approved value is live',
     approved: update,
     fresh: now({ colour: 'red', timeout: 60 }, { desired: [desired(app, { colour: 'blue' })] }),
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'the manifest is gone and nothing of what was approved is true',
+    says: 'the manifest is gone, and none of the approved values is live',
     approved: update,
     fresh: { live: [live(app, { ...ours, ownershipTag: undefined, spec: { colour: 'red', timeout: 0 } })] },
     comes: 'differs: Parent/acme/app update -> nothing [colour timeout]',
   },
   {
-    says: 'what was to be updated is gone, and would be created instead',
+    says: 'the resource of an approved update is gone, and would be created',
     approved: update,
     fresh: { desired: [blueApp] },
     comes: 'differs: Parent/acme/app update -> create [colour timeout claim]',
   },
   {
-    says: 'another resource is to change besides',
+    says: 'the plan also changes another resource',
     approved: update,
     fresh: { desired: [blueApp, desired(lib)], live: [redApp] },
     comes: 'differs: Parent/acme/lib nothing -> create [claim]',
   },
   {
-    says: 'the creation has happened',
+    says: 'the approved creation is complete',
     approved: create,
     fresh: { ...create, live: [live(app, { ...ours, spec: { colour: 'blue', readers: ['b', 'a'] } })] },
     comes: 'subset, done: Parent/acme/app',
   },
   {
-    says: 'the creation was cut short, and what is left differs from what the service made of it',
+    says: 'the creation was interrupted, and the remaining fields differ from the defaults of the service',
     approved: create,
     fresh: { ...create, live: [live(app, { ...ours, spec: { colour: 'red', readers: ['b'] } })] },
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'the creation was cut short, and the manifest says by now that something else shall be left',
+    says: 'the creation was interrupted, and the manifest changed a remaining field',
     approved: create,
     fresh: {
       desired: [desired(app, { colour: 'blue', readers: ['a'] })],
@@ -110,7 +110,7 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'differs: Parent/acme/app create -> update [readers]',
   },
   {
-    says: 'the creation was cut short, and the manifest dropped a part of what is left',
+    says: 'the creation was interrupted, and the manifest dropped a remaining field',
     approved: create,
     fresh: {
       desired: [desired(app, { colour: 'blue' })],
@@ -119,7 +119,7 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'differs: Parent/acme/app create -> update [readers]',
   },
   {
-    says: 'somebody else created it with our claim on it, but not our creator mark: it is no creation cut short',
+    says: 'another user created the resource with our ownership tag, but without our creator mark',
     approved: create,
     fresh: {
       ...create,
@@ -128,7 +128,7 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'differs: Parent/acme/app create -> update [colour]',
   },
   {
-    says: 'it has no creator mark of ours, but the ledger knows that we created this very one',
+    says: 'the resource lacks our creator mark, but the ledger has its id as created by us',
     approved: create,
     fresh: {
       ...create,
@@ -138,49 +138,49 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'what was to be deleted is gone',
+    says: 'the resource of an approved delete is gone',
     approved: removal(),
     fresh: { records: { 'Parent/acme/app': record({ id: 'id-app' }) } },
     comes: 'subset, done: Parent/acme/app',
   },
   {
-    says: 'what was to be deleted was not looked for everywhere',
+    says: 'the read for the resource of an approved delete was incomplete',
     approved: removal(),
     fresh: { records: { 'Parent/acme/app': record({ id: 'id-app' }) }, incomplete: ['page 3 was refused'] },
     comes: 'differs: Parent/acme/app delete -> nothing []',
   },
   {
-    says: 'what was to be deleted is declared again',
+    says: 'the resource of an approved delete is declared again',
     approved: removal(),
     fresh: { ...removal(), desired: [desired(app)] },
     comes: 'differs: Parent/acme/app delete -> nothing []',
   },
   {
-    says: 'what was to be deleted would be kept now',
+    says: 'the resource of an approved delete would now be kept',
     approved: removal(),
     fresh: removal({ facts: { inUse: true } }),
     comes: 'differs: Parent/acme/app delete -> nothing []',
   },
   {
-    says: 'what was to be deleted would be released now',
+    says: 'the resource of an approved delete would now be released',
     approved: removal(),
     fresh: removal({ ownershipTag: 'mine:release' }),
     comes: 'differs: Parent/acme/app delete -> release [claim]',
   },
   {
-    says: 'what was to be released bears no claim any more',
+    says: 'the resource of an approved release has no ownership tag any more',
     approved: removal({ ownershipTag: 'mine:release' }),
     fresh: removal({ ownershipTag: undefined }),
     comes: 'subset, done: Parent/acme/app',
   },
   {
-    says: 'a safe delete was approved, and a forced one is asked for',
+    says: 'a safe delete was approved, and the manifest now asks for a forced one',
     approved: removalRequest('safe'),
     fresh: removalRequest('force'),
     comes: 'differs: Parent/acme/app delete -> delete [remove]',
   },
   {
-    says: 'the adoption has claimed it, and has not changed it yet',
+    says: 'the adoption has set the ownership tag, but no field yet',
     approved: adoption({}),
     fresh: adoption({ ownershipTag: 'mine' }),
     comes: 'subset, done: nothing whole',
@@ -192,19 +192,19 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'subset, done: Parent/acme/app',
   },
   {
-    says: 'an adoption was approved, and it moved before it was claimed',
+    says: 'the resource of an approved adoption changed before it got the ownership tag',
     approved: adoption({}),
     fresh: adoption({ spec: { colour: 'green' } }),
     comes: 'differs: Parent/acme/app adopt -> adopt [colour]',
   },
   {
-    says: 'what can bear no claim was to be adopted, and the ledger knows it by now',
+    says: 'the ledger already records an approved adoption of a resource without ownership tags',
     approved: doorway({}),
     fresh: doorway({ records: { 'Role/acme/job': record() } }),
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'some elements of a set are there, and others gone, already',
+    says: 'some elements of a set were already added, and others removed',
     approved: readers(['x', 'y'], ['a', 'b']),
     fresh: readers(['y', 'a'], ['a', 'b']),
     comes: 'subset, done: nothing whole',
@@ -216,19 +216,19 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'differs: Parent/acme/app update -> update [readers]',
   },
   {
-    says: 'a set lacks an element that it was to keep',
+    says: 'a set lacks an element that the approved plan keeps',
     approved: readers(['x', 'k'], ['a', 'k']),
     fresh: readers(['x'], ['a', 'k']),
     comes: 'differs: Parent/acme/app update -> update [readers]',
   },
   {
-    says: 'one key of a map is as approved',
+    says: 'one key of a map already has the approved value',
     approved: labels({ a: '1' }, { a: '2', b: '3' }),
     fresh: labels({ a: '2' }, { a: '2', b: '3' }),
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'a key of a map that was to go is gone',
+    says: 'a key of a map whose removal was approved is gone',
     approved: labels({ a: '1', b: '2' }, { a: '3' }),
     fresh: labels({ a: '1' }, { a: '3' }),
     comes: 'subset, done: nothing whole',
@@ -240,13 +240,13 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'differs: Parent/acme/app update -> update [labels.z]',
   },
   {
-    says: 'one member of an object is as approved',
+    says: 'one member of an object already has the approved value',
     approved: access({ note: 'tin', key: '1' }),
     fresh: access({ note: 'prod', key: '1' }),
     comes: 'subset, done: nothing whole',
   },
   {
-    says: 'a role of ours, written whole, is as approved although the ledger has not heard of it',
+    says: 'a role was already created as approved, but is not in the ledger yet',
     approved: { desired: [desired(at('Role', 'job'), { colour: 'blue' })] },
     fresh: {
       desired: [desired(at('Role', 'job'), { colour: 'blue' })],
@@ -255,25 +255,25 @@ export const approvalRows: readonly ApprovalRow[] = [
     comes: 'subset, done: Role/acme/job',
   },
   {
-    says: 'what was to be let go is declared again',
+    says: 'a resource without deletes, whose release was approved, is declared again',
     approved: settings(),
     fresh: { ...settings(), desired: [desired(at('Settings', 'config'))] },
     comes: 'differs: Settings/acme/config release -> nothing []',
   },
   {
-    says: 'what was to be let go is forgotten',
+    says: 'a resource without deletes, whose release was approved, is no longer in the ledger',
     approved: settings(),
     fresh: { ...settings(), records: {} },
     comes: 'subset, done: Settings/acme/config',
   },
   {
-    says: 'the stack has another target by now',
+    says: 'the stack now has another target',
     approved: update,
     fresh: { ...update, target: { url: 'https://other.test' } },
     comes: 'elsewhere',
   },
   {
-    says: 'the stack has another name by now',
+    says: 'the stack now has another name',
     approved: update,
     fresh: { ...update, stack: { name: 'yours', renamedFrom: 'mine' } },
     comes: 'elsewhere',

@@ -1,10 +1,10 @@
-/** Random specs of a whole, and other ways to write the same one. */
+/** Random specs of a parent, and other ways to write the same spec. */
 import fc from 'fast-check';
 import { formatDuration } from '../../../src/model/duration.ts';
 import type { Json } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 
-/** Words with everything in them that a careless key or path would stumble over. */
+/** Words that break code which is careless about keys or paths. */
 export const word = fc.oneof(
   fc.constantFrom('a', 'b', 'c', 'a.b', 'c/d', 'e~f', '', '0', '10', 'constructor', 'toString', '__proto__'),
   fc.string({ maxLength: 3 }),
@@ -16,7 +16,7 @@ function orNull(value: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) });
 }
 
-/** Any part of it may be absent; fields that have a default may be null. */
+/** Any field may be absent; fields with a default may be null. */
 export const parentSpec: fc.Arbitrary<Spec> = fc.record(
   {
     colour: orNull(word),
@@ -32,7 +32,7 @@ export const parentSpec: fc.Arbitrary<Spec> = fc.record(
   { requiredKeys: [] },
 );
 
-/** What a service answers: every field that it can tell. */
+/** A spec from a service: all fields that it returns. */
 export const liveParent: fc.Arbitrary<Spec> = fc.record({
   colour: word,
   about: orNull(word),
@@ -44,7 +44,7 @@ export const liveParent: fc.Arbitrary<Spec> = fc.record({
   access: orNull(fc.record({ note: orNull(word), users: words, key: word })),
 });
 
-/** The same spec as another hand would write it: keys and sets in another order, elements twice, durations in words. */
+/** The same spec in other words: keys and sets in another order, elements twice, durations in other units. */
 export function rewritten(spec: Spec): fc.Arbitrary<Spec> {
   const entries = Object.entries(spec).map(([name, value]) => rewrittenField(name, value));
   return fc

@@ -1,9 +1,9 @@
 /**
- * Decision tables: every combination of some circumstances, and rules that say in a reader's words what follows from
- * them. A table is whole when each combination falls under exactly one of its rules.
+ * Decision tables: every combination of some circumstances, and rules with the result that is expected for them. A table is
+ * complete if exactly one of its rules applies to each combination.
  */
 
-/** What a manifest may say of one thing; `adopt` declares it with `adopt: true`. */
+/** What a manifest can say about a resource; `adopt` declares it with `adopt: true`. */
 export const documents = [
   'none',
   'declared',
@@ -21,10 +21,11 @@ export type Combination<C extends Circumstances> = { readonly [K in keyof C]: C[
 export type Circumstances = Readonly<Record<string, readonly string[]>>;
 
 export interface Rule<C extends Circumstances> {
+  /** the rule as a sentence, which is the title of its test */
   readonly says: string;
-  /** the values under which it applies; a circumstance that is not named does not matter */
+  /** the values for which it applies; other circumstances may have any value */
   readonly when: { readonly [K in keyof C]?: C[K][number] | readonly C[K][number][] };
-  /** what comes of it, as the test observes it */
+  /** the expected result, in the words of the test */
   readonly comes: string;
 }
 
@@ -42,7 +43,7 @@ export function applies<C extends Circumstances>({ when }: Rule<C>, combination:
   );
 }
 
-/** `document: declared, ownership tag: ours`: one combination for people. */
+/** One combination as text: `document: declared, ownershipTag: ours`. */
 export function wordsOf(combination: Readonly<Record<string, string>>): string {
   return Object.entries(combination)
     .map(([name, value]) => `${name}: ${value}`)

@@ -1,6 +1,6 @@
 /**
- * A service of sample kinds in simulated time, whose list is read in pages of a hundred. It keeps what everything was at any time,
- * so that a list can lag, and so that a test sees which read each write relied on.
+ * A service of sample kinds in simulated time, whose list is read in pages of a hundred. It stores the history of each resource, so
+ * that a list can be outdated, and records on which read each write relied.
  */
 import { applyPlan } from '../../../src/apply/apply-plan.ts';
 import { RateController } from '../../../src/api/transport/rate-controller.ts';
@@ -14,35 +14,36 @@ import { parentKind, registryOf } from './sample-kind.ts';
 import { at, desired, inputOf, ledgerOf, live, planOf } from './sample-plan.ts';
 
 export interface PagedWorld {
-  /** how many resources the list has; `colour` of each is red */
+  /** the number of resources in the list; each has the colour red */
   readonly count: number;
-  /** indices of those that are to be blue */
+  /** indices of the resources that the plan makes blue */
   readonly updates: readonly number[];
   readonly perSecond: number;
-  /** milliseconds until an answer comes; a page takes as long unless `pageAfter` says otherwise */
+  /** milliseconds until a response; `pageAfter` is for pages, with the same default */
   readonly after?: number;
   readonly pageAfter?: number;
-  /** the list shows what was this many milliseconds ago */
+  /** the list shows the state of this many milliseconds ago */
   readonly lag?: number;
-  /** somebody makes these green, so many milliseconds after the beginning */
+  /** milliseconds from the beginning at which another user makes a resource green, by index */
   readonly greenAt?: ReadonlyMap<number, number>;
-  /** indices of resources that are deleted before the apply begins: all others move in the list */
+  /** indices of resources that are deleted before the apply, which moves all others in the list */
   readonly gone?: readonly number[];
-  /** resources that stand in the list before all others when the apply begins, and did not in the plan */
+  /** the number of resources that are new at the start of the list since the plan */
   readonly inserted?: number;
   /** the number of pages after which the list is refused */
   readonly pagesUntilRefused?: number;
-  /** indices of those that pages show green, which they are not */
+  /** indices of resources that pages wrongly show as green */
   readonly falselyGreen?: readonly number[];
-  /** what a page does not show */
+  /** what pages do not contain */
   readonly hidden?: 'colour' | 'tag';
   readonly readBeforeWrite?: 'page' | 'resource';
-  /** how many of the calls may not be preceded by a page */
+  /** indices of resources whose calls cannot rely on a page */
   readonly alone?: readonly number[];
 }
 
-interface Relied {
-  /** when the read began, in milliseconds from the beginning */
+/** The read on which a write relied. */
+interface ReliedRead {
+  /** the start of the read, in milliseconds from the beginning */
   readonly at: number;
   readonly by: 'page' | 'resource';
 }
@@ -50,7 +51,7 @@ interface Relied {
 export interface PagedRun {
   readonly pages: number;
   readonly reads: number;
-  readonly writes: readonly (Relied & { readonly index: number; readonly sentAt: number })[];
+  readonly writes: readonly (ReliedRead & { readonly index: number; readonly sentAt: number })[];
   readonly outcomes: readonly Outcome[];
   /** milliseconds */
   readonly took: number;
@@ -59,7 +60,7 @@ export interface PagedRun {
 const nameOf = (index: number) => `w-${String(index).padStart(6, '0')}`;
 const indexOf = (text: string) => Number(/w-(\d+)/.exec(text)?.[1]);
 
-/** Plans so many updates, and applies the plan. */
+/** Plans these updates, and applies the plan. */
 export async function applyPaged(world: PagedWorld): Promise<PagedRun> {
   const service = new PagedService(world);
   const kind = service.kind();
@@ -113,14 +114,14 @@ class PagedService {
   readonly #began = this.clock.now();
   readonly #world: PagedWorld;
   readonly #throttle: Throttle;
-  /** what our writes made of each, and when */
+  /** the time at which a write of ours made a resource blue, by index */
   readonly #blueAt = new Map<number, number>();
-  readonly #relied = new Map<number, Relied>();
+  readonly #relied = new Map<number, ReliedRead>();
   readonly #writes: PagedRun['writes'][number][] = [];
   readonly #order: readonly (number | undefined)[];
-  /** what each page showed last */
+  /** the latest content of each page */
   readonly #found = new Map<number, { readonly began: number; readonly found: readonly LiveResource[] }>();
-  /** what each read of a resource alone showed last */
+  /** the latest result of the single read of each resource */
   readonly #foundAlone = new Map<string, LiveResource | undefined>();
   #pages = 0;
   #reads = 0;
@@ -192,7 +193,7 @@ class PagedService {
     };
   }
 
-  /** Answers a resource or a page as everything was when the request was sent. */
+  /** Returns a resource or a page in its state at the time of the request. */
   async get(path: string, begins: () => void = () => {}): Promise<Answer> {
     return Number.isNaN(indexOf(path)) ? this.#getPage(path, begins) : this.#getOne(path, begins);
   }
@@ -239,11 +240,11 @@ class PagedService {
     };
   }
 
-  /** @param look sees everything as it is when the request is sent */
-  async #answer<T>(after: number | undefined, look: (began: number) => T): Promise<T> {
+  /** @param readNow called at the time of the request, before the response takes its time */
+  async #answer<T>(after: number | undefined, readNow: (began: number) => T): Promise<T> {
     const leave = await this.#throttle.enter(undefined, { isRead: true });
     try {
-      const seen = look(this.#now());
+      const seen = readNow(this.#now());
       await this.clock.wait(after ?? 20);
       return seen;
     } finally {

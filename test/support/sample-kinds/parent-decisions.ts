@@ -1,13 +1,12 @@
 /**
- * Whose a thing with an ownership tag in the target and a creator mark is, such as a workspace, and what becomes of it:
- * docs/internals/rules/ownership.md as
- * rows, written from the rules and not from the planner.
+ * The owner of a resource with an ownership tag and a creator mark in the target, such as a workspace, and what a plan does with it:
+ * docs/internals/rules/ownership.md as rows, written from the rules and not from the planner.
  */
 import { type Combination, declared, documents, type Rule, removalRequests } from './decision-table.ts';
 
 const there = ['as declared', 'different'] as const;
 
-/** The circumstances of a parent. `inherited` is our own ownership tag, handed down by a project. */
+/** The circumstances of a parent. `inherited` is our own ownership tag, which the workspace inherits from a project. */
 export const parentCircumstances = {
   document: documents,
   ownershipTag: ['none', 'ours', 'ours:protect', 'ours:release', "another's", 'inherited'],
@@ -21,12 +20,12 @@ type ParentRule = Rule<typeof parentCircumstances>;
 
 const ours = ['ours', 'ours:protect', 'ours:release'] as const;
 const notOurs = ['none', "another's", 'inherited'] as const;
-/** the ledger knows this very whole */
+/** the ledger has a record with the id of this parent */
 const recorded = ['created', 'adopted'] as const;
 const unrecorded = ['no ledger', 'no record', 'record of another id'] as const;
 const othersMark = ["another's", 'none'] as const;
 
-/** A thing that is not there bears nothing, and a record of another id is a record like any other then. */
+/** A missing parent has no tag and no mark, and no live id from which that of a record could differ. */
 export function isPossibleParent({ live, ownershipTag, creatorMark, ledger }: ParentCase): boolean {
   return (
     live !== 'missing' ||
@@ -34,43 +33,43 @@ export function isPossibleParent({ live, ownershipTag, creatorMark, ledger }: Pa
   );
 }
 
-/** What the plan does. `colour` stands for the live difference, which is shown completely. */
+/** What the plan does. `colour` means that the plan shows the whole difference. */
 export const parentActions: readonly ParentRule[] = [
-  // Nothing there.
+  // Missing.
   {
-    says: 'declared and not there: created, with its claim',
+    says: 'declared and missing: created with its ownership tag',
     when: { document: declared, live: 'missing' },
     comes: 'create, claim none → mine, colour',
   },
   {
-    says: 'not declared and not there: nobody speaks of it',
+    says: 'neither declared nor live nor recorded: not in the plan',
     when: { document: 'none', live: 'missing', ledger: ['no ledger', 'no record'] },
     comes: 'nothing',
   },
   {
-    says: 'not declared, and gone since it was recorded: forgotten',
+    says: 'not declared, and gone since it was recorded: its record is removed',
     when: { document: 'none', live: 'missing', ledger: recorded },
     comes: 'nothing, forgotten',
   },
   {
-    says: 'a removal request that has done its work is a hint to delete it',
+    says: 'a removal request for a missing resource: a notice to delete the request',
     when: { document: removalRequests, live: 'missing', ledger: ['no ledger', 'no record'] },
     comes: 'nothing, says "its removal request can be deleted"',
   },
   {
-    says: 'a removal request that has done its work, and the ledger forgets',
+    says: 'a removal request for a recorded resource that is gone: a notice, and the record is removed',
     when: { document: removalRequests, live: 'missing', ledger: recorded },
     comes: 'nothing, says "its removal request can be deleted", forgotten',
   },
 
-  // Declared and there.
+  // Declared and live.
   {
-    says: 'declared, with a claim that a project hands down: an error',
+    says: 'declared, with an ownership tag that a project passes on: an error',
     when: { document: declared, ownershipTag: 'inherited', live: there },
     comes: 'conflict claim-inherited',
   },
   {
-    says: "declared, with another stack's claim: a conflict, whatever else speaks for us",
+    says: "declared, with another stack's ownership tag: a conflict in any case",
     when: { document: declared, ownershipTag: "another's", live: there },
     comes: 'conflict claimed-by-another-stack',
   },
@@ -85,42 +84,37 @@ export const parentActions: readonly ParentRule[] = [
     comes: 'update, colour',
   },
   {
-    says: 'declared without protection, protected in the target: the flag goes',
+    says: 'declared without protection, protected in the target: the flag is removed',
     when: { document: declared, ownershipTag: 'ours:protect', live: 'as declared' },
     comes: 'update, claim mine:protect → mine',
   },
   {
-    says: 'the same, along with what differs',
+    says: 'declared without protection, protected in the target, and different: both in one update',
     when: { document: declared, ownershipTag: 'ours:protect', live: 'different' },
     comes: 'update, claim mine:protect → mine, colour',
   },
   {
-    says: 'declared without release, to be released by the target: the flag goes',
+    says: 'declared without release, marked for release in the target: the flag is removed',
     when: { document: declared, ownershipTag: 'ours:release', live: 'as declared' },
     comes: 'update, claim mine:release → mine',
   },
   {
-    says: 'the same, along with what differs',
+    says: 'declared without release, marked for release in the target, and different: both in one update',
     when: { document: declared, ownershipTag: 'ours:release', live: 'different' },
     comes: 'update, claim mine:release → mine, colour',
   },
   {
-    says: 'declared, its ownership tag removed, and the ledger has its id: the tag is restored',
-    when: {
-      document: declared,
-      ownershipTag: 'none',
-      ledger: recorded,
-      live: 'as declared',
-    },
+    says: 'declared, without its ownership tag, and the ledger has its id: the tag is restored',
+    when: { document: declared, ownershipTag: 'none', ledger: recorded, live: 'as declared' },
     comes: 'update, claim none → mine',
   },
   {
-    says: 'the same, along with what differs',
+    says: 'declared, without its ownership tag, recorded and different: both in one update',
     when: { document: declared, ownershipTag: 'none', ledger: recorded, live: 'different' },
     comes: 'update, claim none → mine, colour',
   },
   {
-    says: 'declared, and nothing says that it is ours: an error that shows "adopt: true"',
+    says: 'declared, without evidence that it is ours: an error that shows "adopt: true"',
     when: {
       document: 'declared',
       ownershipTag: 'none',
@@ -130,7 +124,7 @@ export const parentActions: readonly ParentRule[] = [
     comes: 'conflict exists-unclaimed',
   },
   {
-    says: 'adopted, and as declared: only the claim is written',
+    says: 'adopted, and as declared: only the ownership tag is written',
     when: {
       document: 'adopt',
       ownershipTag: 'none',
@@ -150,49 +144,49 @@ export const parentActions: readonly ParentRule[] = [
     comes: 'adopt, claim none → mine, colour',
   },
 
-  // Not declared and there.
+  // Not declared and live.
   {
-    says: "not declared, not ours, never recorded: nobody's concern",
+    says: 'not declared, not ours, never recorded: not in the plan',
     when: { document: 'none', ownershipTag: notOurs, ledger: ['no ledger', 'no record'], live: there },
     comes: 'nothing',
   },
   {
-    says: 'the same, and the record tells of one that is gone: that record is forgotten',
+    says: 'not declared, not ours, and recorded with another id: that record is removed',
     when: { document: 'none', ownershipTag: notOurs, ledger: 'record of another id', live: there },
     comes: 'nothing, forgotten',
   },
   {
-    says: 'not declared, recorded, and it no longer has our ownership tag: left alone, and reported',
+    says: 'not declared, recorded, without our ownership tag: kept, and reported',
     when: { document: 'none', ownershipTag: notOurs, ledger: recorded, live: there },
     comes: 'nothing, says "no longer has the ownership tag of this stack", forgotten',
   },
   {
-    says: 'not declared, protected: kept, whatever else is known',
+    says: 'not declared, protected: kept in any case',
     when: { document: 'none', ownershipTag: 'ours:protect', live: there },
     comes: 'nothing, says "protected: it is kept"',
   },
   {
-    says: 'not declared, marked for release: released, whatever else is known',
+    says: 'not declared, marked for release: released in any case',
     when: { document: 'none', ownershipTag: 'ours:release', live: there },
     comes: 'release, claim mine:release → none',
   },
   {
-    says: 'not declared, ours, created by us as the ledger says: deleted',
+    says: 'not declared, ours, created by us according to the ledger: deleted',
     when: { document: 'none', ownershipTag: 'ours', ledger: 'created', live: there },
     comes: 'delete',
   },
   {
-    says: 'not declared, ours, adopted as the ledger says: released, whatever the creator mark says',
+    says: 'not declared, ours, adopted according to the ledger: released with any creator mark',
     when: { document: 'none', ownershipTag: 'ours', ledger: 'adopted', live: there },
     comes: 'release, claim mine → none',
   },
   {
-    says: 'not declared, ours by claim and creator mark, without a record: deleted',
+    says: 'not declared, ours by ownership tag and creator mark, without a record: deleted',
     when: { document: 'none', ownershipTag: 'ours', creatorMark: 'ours', ledger: unrecorded, live: there },
     comes: 'delete',
   },
   {
-    says: 'not declared, and our claim is all that there is: a clone or a lost ledger, never written',
+    says: 'not declared, with our ownership tag as the only evidence: kept, because it may be a copy',
     when: {
       document: 'none',
       ownershipTag: 'ours',
@@ -205,52 +199,56 @@ export const parentActions: readonly ParentRule[] = [
 
   // Removal requests.
   {
-    says: 'a removal request of what does not bear our claim is refused',
+    says: 'a removal request for a resource without our ownership tag is refused',
     when: { document: removalRequests, ownershipTag: notOurs, live: there },
     comes: 'conflict not-ours',
   },
   {
-    says: 'a removal request of what is protected is refused',
+    says: 'a removal request for a protected resource is refused',
     when: { document: removalRequests, ownershipTag: 'ours:protect', live: there },
     comes: 'conflict protected',
   },
   {
-    says: 'a safe removal request deletes what is ours, also what was adopted',
+    says: 'a safe removal request deletes a resource of ours, also an adopted one',
     when: { document: 'safe removal request', ownershipTag: ['ours', 'ours:release'], live: there },
     comes: 'delete',
   },
   {
-    says: 'only a removal request that forces deletes by force',
+    says: 'a forced removal request deletes by force',
     when: { document: 'force removal request', ownershipTag: ['ours', 'ours:release'], live: there },
     comes: 'delete, by force',
   },
 ];
 
-/** Which origin the ledger shall tell of what is declared: on it depends whether it is deleted or released one day. */
+/** The origin that the ledger records for a declared parent: it decides whether the parent is later deleted or released. */
 export const parentOrigins: readonly ParentRule[] = [
   {
-    says: 'what is not declared is not recorded',
+    says: 'a resource that is not declared is not recorded',
     when: { document: ['none', ...removalRequests] },
     comes: '-',
   },
-  { says: 'what is not there is created', when: { document: declared, live: 'missing' }, comes: 'created' },
+  {
+    says: 'a missing resource is recorded as created',
+    when: { document: declared, live: 'missing' },
+    comes: 'created',
+  },
   {
     says: 'a conflict records nothing',
     when: { document: declared, ownershipTag: ["another's", 'inherited'], live: there },
     comes: '-',
   },
   {
-    says: 'what is ours keeps the origin that the ledger has: created',
+    says: 'a resource of ours keeps its recorded origin: created',
     when: { document: declared, ownershipTag: ['none', ...ours], ledger: 'created', live: there },
     comes: 'created',
   },
   {
-    says: 'what is ours keeps the origin that the ledger has: adopted',
+    says: 'a resource of ours keeps its recorded origin: adopted',
     when: { document: declared, ownershipTag: ['none', ...ours], ledger: 'adopted', live: there },
     comes: 'adopted',
   },
   {
-    says: 'without a record of it the creator mark tells that we created it',
+    says: 'without a record, the creator mark proves that we created it',
     when: {
       document: declared,
       ownershipTag: ours,
@@ -261,7 +259,7 @@ export const parentOrigins: readonly ParentRule[] = [
     comes: 'created',
   },
   {
-    says: 'without record and creator mark it was adopted',
+    says: 'without record and creator mark it is recorded as adopted',
     when: {
       document: declared,
       ownershipTag: ours,
@@ -282,7 +280,7 @@ export const parentOrigins: readonly ParentRule[] = [
     comes: 'adopted',
   },
   {
-    says: 'what may not be taken over is not recorded',
+    says: 'a resource that may not be adopted is not recorded',
     when: {
       document: 'declared',
       ownershipTag: 'none',
@@ -293,25 +291,25 @@ export const parentOrigins: readonly ParentRule[] = [
   },
 ];
 
-/** Which guard asks first; those that count are not asked here. */
+/** The guard of one resource that blocks; guards that count resources are not part of this table. */
 export const parentGuards: readonly ParentRule[] = [
   {
-    says: 'what we had applied and somebody deleted is not created again without a word',
+    says: 'a resource that was applied and then deleted by others: the guard asks before it is created again',
     when: { document: declared, live: 'missing', ledger: recorded },
     comes: 'recreate',
   },
   {
-    says: 'what never was there is created without asking',
+    says: 'a resource that never existed: no guard before it is created',
     when: { document: declared, live: 'missing', ledger: ['no ledger', 'no record'] },
     comes: '-',
   },
   {
-    says: 'what is declared and there never asks: "adopt: true" is an answer already',
+    says: 'a declared live resource: no guard, because "adopt: true" is the answer',
     when: { document: declared, ledger: [...recorded, 'no ledger', 'no record'], live: there },
     comes: '-',
   },
   {
-    says: 'what has the name of a recorded one, and another id, asks before it is adopted',
+    says: 'a resource with the name of a recorded one, and another id: the guard asks before it is adopted',
     when: {
       document: 'adopt',
       ownershipTag: 'none',
@@ -321,17 +319,17 @@ export const parentGuards: readonly ParentRule[] = [
     comes: 'adopt',
   },
   {
-    says: 'what is ours by its claim is no adoption, whatever id the ledger knows',
+    says: 'a resource with our ownership tag: no guard, with any recorded id',
     when: { document: declared, ownershipTag: ours, ledger: 'record of another id', live: there },
     comes: '-',
   },
   {
-    says: 'what is refused asks nothing, whatever id the ledger knows',
+    says: 'a declared resource that is not ours, which is refused: no guard',
     when: { document: 'declared', ownershipTag: notOurs, ledger: 'record of another id', live: there },
     comes: '-',
   },
   {
-    says: 'what another stack claims asks nothing, whatever id the ledger knows',
+    says: 'an adoption from another stack, which is refused: no guard',
     when: {
       document: 'adopt',
       ownershipTag: ["another's", 'inherited'],
@@ -341,27 +339,27 @@ export const parentGuards: readonly ParentRule[] = [
     comes: '-',
   },
   {
-    says: 'what is gone asks nothing',
+    says: 'a resource that is gone: no guard',
     when: { document: ['none', ...removalRequests], live: 'missing' },
     comes: '-',
   },
   {
-    says: 'what is not provably ours, or kept, or released, asks nothing',
+    says: 'a resource that is not ours, or kept, or released: no guard',
     when: { document: 'none', ownershipTag: [...notOurs, 'ours:protect', 'ours:release'], live: there },
     comes: '-',
   },
   {
-    says: 'a delete or release that the ledger knows about asks nothing',
+    says: 'a delete or a release of a recorded resource: no guard',
     when: { document: 'none', ownershipTag: 'ours', ledger: recorded, live: there },
     comes: '-',
   },
   {
-    says: 'a delete without a record always asks',
+    says: 'a delete without a record: the guard always asks',
     when: { document: 'none', ownershipTag: 'ours', creatorMark: 'ours', ledger: unrecorded, live: there },
     comes: 'no-record',
   },
   {
-    says: 'what is only mentioned asks nothing',
+    says: 'a resource with only a notice: no guard',
     when: {
       document: 'none',
       ownershipTag: 'ours',
@@ -372,12 +370,12 @@ export const parentGuards: readonly ParentRule[] = [
     comes: '-',
   },
   {
-    says: 'a removal request that is refused asks nothing',
+    says: 'a removal request that is refused: no guard',
     when: { document: removalRequests, ownershipTag: [...notOurs, 'ours:protect'], live: there },
     comes: '-',
   },
   {
-    says: 'a removal request of what the ledger knows asks nothing',
+    says: 'a removal request for a recorded resource: no guard',
     when: {
       document: removalRequests,
       ownershipTag: ['ours', 'ours:release'],
@@ -387,7 +385,7 @@ export const parentGuards: readonly ParentRule[] = [
     comes: '-',
   },
   {
-    says: 'a removal request of what the ledger does not know asks, however explicit it is',
+    says: 'a removal request for a resource without a record: the guard asks',
     when: {
       document: removalRequests,
       ownershipTag: ['ours', 'ours:release'],

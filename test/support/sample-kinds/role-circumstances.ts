@@ -1,9 +1,9 @@
-/** What may be the case of a thing that can bear no mark, such as a role: all combinations. */
+/** All combinations of circumstances of a resource without ownership tag and creator mark, such as a role. */
 import { type Combination, declared, documents, type Rule } from './decision-table.ts';
 
 /**
- * The circumstances of a role. `unsaid`: its target has no `owns`; `begun`: the ledger does not know it, and an apply that was
- * cut short had begun to create it; `adopted:delete`: its last manifest said so.
+ * The circumstances of a role. `unsaid`: its target has no `owns`; `begun`: the ledger has no record, and an interrupted apply had
+ * begun to create it; `adopted:delete`: its last manifest had `onRemove: delete`.
  */
 export const roleCircumstances = {
   document: documents,
@@ -37,11 +37,11 @@ export const withRecord = [
 /** records without `protect` and `onRemove` */
 export const withPlainRecord = ['created', 'adopted'] as const;
 export const withoutRecord = ['no ledger', 'no record', 'begun'] as const;
-/** those that the manifest meant to be deleted with it */
+/** records of roles that are deleted after their manifest is gone */
 export const deletable = ['created', 'adopted:delete'] as const;
 export const mayBeOurs = ['inside', 'unsaid'] as const;
 
-/** A name outside of `owns` cannot be declared at all: validation refuses it. */
+/** A name outside of `owns` cannot be declared: validation refuses it. */
 export function isPossibleRole({ document, owns }: RoleCase): boolean {
   return owns !== 'outside' || !(declared as readonly string[]).includes(document);
 }

@@ -1,4 +1,4 @@
-/** What is asked before something that can bear no mark is taken or taken away, and what the ledger says of it. */
+/** The guards before a role is adopted or deleted, and the origin that the ledger records for it. */
 import { declared, removalRequests } from './decision-table.ts';
 import {
   type RoleRule,
@@ -10,45 +10,45 @@ import {
   mayBeOurs,
 } from './role-circumstances.ts';
 
-/** Which guard asks first. */
+/** The guard of one role that blocks. */
 export const roleGuards: readonly RoleRule[] = [
   {
-    says: 'what we had applied and somebody deleted is not created again without a word',
+    says: 'a role that was applied and then deleted by others: the guard asks before it is created again',
     when: { document: declared, live: 'missing', ledger: withRecord },
     comes: 'recreate',
   },
   {
-    says: 'what never was there is created without asking',
+    says: 'a role that never existed: no guard before it is created',
     when: { document: declared, live: 'missing', ledger: withoutRecord },
     comes: '-',
   },
   {
-    says: 'what is as declared asks nothing',
+    says: 'a role that is as declared: no guard',
     when: { document: declared, live: 'as declared' },
     comes: '-',
   },
   {
-    says: 'an update of what the ledger knows asks nothing',
+    says: 'an update of a recorded role: no guard',
     when: { document: declared, live: notAsDeclared, ledger: withRecord },
     comes: '-',
   },
   {
-    says: 'an adoption asks',
+    says: 'an adoption: the guard asks',
     when: { document: 'declared', live: notAsDeclared, ledger: withoutRecord },
     comes: 'adopt',
   },
   {
-    says: 'an adoption that the manifest asks for is answered already',
+    says: 'an adoption with "adopt: true" in the manifest: no guard',
     when: { document: 'adopt', live: notAsDeclared, ledger: withoutRecord },
     comes: '-',
   },
   {
-    says: 'what is gone asks nothing',
+    says: 'a role that is gone: no guard',
     when: { document: ['none', ...removalRequests], live: 'missing' },
     comes: '-',
   },
   {
-    says: 'what becomes of one that we created, or were told to delete, asks nothing',
+    says: 'a role that we created, or that its manifest wanted to be deleted: no guard',
     when: {
       document: ['none', ...removalRequests],
       ledger: [...deletable, 'created:protect', 'created:release'],
@@ -57,17 +57,17 @@ export const roleGuards: readonly RoleRule[] = [
     comes: '-',
   },
   {
-    says: 'a removal request of an adopted one asks nothing',
+    says: 'a removal request for an adopted role: no guard',
     when: { document: removalRequests, ledger: 'adopted', live: there },
     comes: '-',
   },
   {
-    says: 'to let go of an adopted one asks nothing',
+    says: 'the release of an adopted role: no guard',
     when: { document: 'none', ledger: 'adopted', live: there, target: 'shared' },
     comes: '-',
   },
   {
-    says: 'to delete an adopted one because its target is exclusive asks',
+    says: 'a delete of an adopted role in an exclusive target: the guard asks',
     when: {
       document: 'none',
       owns: mayBeOurs,
@@ -78,7 +78,7 @@ export const roleGuards: readonly RoleRule[] = [
     comes: 'no-record',
   },
   {
-    says: 'to keep an adopted one, changed since or outside of what its target owns, asks nothing',
+    says: 'an adopted role in an exclusive target that was changed since, and is kept: no guard',
     when: {
       document: 'none',
       owns: mayBeOurs,
@@ -89,12 +89,12 @@ export const roleGuards: readonly RoleRule[] = [
     comes: '-',
   },
   {
-    says: 'to forget an adopted one outside of what its exclusive target owns asks nothing',
+    says: 'an adopted role outside of "owns" of its exclusive target, whose record is removed: no guard',
     when: { document: 'none', owns: 'outside', ledger: 'adopted', live: there, target: 'exclusive' },
     comes: '-',
   },
   {
-    says: 'what is left alone or refused asks nothing',
+    says: 'an unrecorded role outside of "owns", which is kept or refused: no guard',
     when: {
       document: ['none', ...removalRequests],
       owns: 'outside',
@@ -104,7 +104,7 @@ export const roleGuards: readonly RoleRule[] = [
     comes: '-',
   },
   {
-    says: 'a delete without a record always asks: in an exclusive target',
+    says: 'a delete without a record in an exclusive target: the guard asks',
     when: {
       document: ['none', ...removalRequests],
       owns: mayBeOurs,
@@ -115,7 +115,7 @@ export const roleGuards: readonly RoleRule[] = [
     comes: 'no-record',
   },
   {
-    says: 'a delete without a record always asks: when a removal request wants it',
+    says: 'a delete without a record by a removal request: the guard asks',
     when: {
       document: removalRequests,
       owns: 'inside',
@@ -126,12 +126,12 @@ export const roleGuards: readonly RoleRule[] = [
     comes: 'no-record',
   },
   {
-    says: 'what a shared target does not own, or only notices, asks nothing',
+    says: 'an unrecorded role in a shared target, which is at most a notice: no guard',
     when: { document: 'none', owns: mayBeOurs, ledger: withoutRecord, live: there, target: 'shared' },
     comes: '-',
   },
   {
-    says: 'a removal request that is refused where no names are owned asks nothing',
+    says: 'a removal request that is refused, in a target without "owns": no guard',
     when: {
       document: removalRequests,
       owns: 'unsaid',
@@ -143,15 +143,15 @@ export const roleGuards: readonly RoleRule[] = [
   },
 ];
 
-/** What the ledger is told of a declared role. */
+/** The origin that the ledger records for a declared role. */
 export const roleOrigins: readonly RoleRule[] = [
   {
-    says: 'what is created is ours from the start',
+    says: 'a missing role is recorded as created',
     when: { document: declared, live: 'missing' },
     comes: 'created',
   },
   {
-    says: 'what was recorded stays what it was: ours',
+    says: 'a recorded role keeps its origin: created',
     when: {
       document: declared,
       live: there,
@@ -160,27 +160,27 @@ export const roleOrigins: readonly RoleRule[] = [
     comes: 'created',
   },
   {
-    says: 'what was recorded stays what it was: adopted',
+    says: 'a recorded role keeps its origin: adopted',
     when: { document: declared, live: there, ledger: ['adopted', 'adopted:delete'] },
     comes: 'adopted',
   },
   {
-    says: 'what an apply of ours had begun to create, and is as it was to be, is ours',
+    says: 'a role that an interrupted apply was creating, and that is as declared, is recorded as created',
     when: { document: declared, live: 'as declared', ledger: 'begun' },
     comes: 'created',
   },
   {
-    says: 'the same, but not as it was to be, is adopted: somebody else had a hand in it',
+    says: 'a role that an interrupted apply was creating, but that differs, is recorded as adopted',
     when: { document: declared, live: notAsDeclared, ledger: 'begun' },
     comes: 'adopted',
   },
   {
-    says: 'what was there is adopted, equal or not',
+    says: 'a role that already existed is recorded as adopted, equal or not',
     when: { document: declared, live: there, ledger: ['no ledger', 'no record'] },
     comes: 'adopted',
   },
   {
-    says: 'what is not declared is not recorded',
+    says: 'a role that is not declared is not recorded',
     when: { document: ['none', ...removalRequests] },
     comes: '-',
   },

@@ -1,7 +1,6 @@
 /**
- * Whose a thing is that can bear no mark, such as a role, and what becomes of it: docs/internals/rules/ownership.md as rows, written from
- * the
- * rules and not from the planner.
+ * The owner of a resource without ownership tag and creator mark, such as a role, and what a plan does with it:
+ * docs/internals/rules/ownership.md as rows, written from the rules and not from the planner.
  */
 import { declared, removalRequests } from './decision-table.ts';
 import {
@@ -15,85 +14,85 @@ import {
   mayBeOurs,
 } from './role-circumstances.ts';
 
-/** What the plan does. What was last written is not what is declared: `as declared` has changed since, too. */
+/** What the plan does. The last written value differs from the declared one, so `as declared` has also changed since. */
 export const roleActions: readonly RoleRule[] = [
-  // Nothing there.
+  // Missing.
   {
-    says: 'declared and not there: created',
+    says: 'declared and missing: created',
     when: { document: declared, live: 'missing' },
     comes: 'create, colour',
   },
   {
-    says: 'not declared and not there: nobody speaks of it',
+    says: 'neither declared nor live nor recorded: not in the plan',
     when: { document: 'none', live: 'missing', ledger: withoutRecord },
     comes: 'nothing',
   },
   {
-    says: 'not declared, and gone since it was recorded: forgotten',
+    says: 'not declared, and gone since it was recorded: its record is removed',
     when: { document: 'none', live: 'missing', ledger: withRecord },
     comes: 'nothing, forgotten',
   },
   {
-    says: 'a removal request that has done its work is a hint to delete it',
+    says: 'a removal request for a missing role: a notice to delete the request',
     when: { document: removalRequests, live: 'missing', ledger: withoutRecord },
     comes: 'nothing, says "its removal request can be deleted"',
   },
   {
-    says: 'a removal request that has done its work, and the ledger forgets',
+    says: 'a removal request for a recorded role that is gone: a notice, and the record is removed',
     when: { document: removalRequests, live: 'missing', ledger: withRecord },
     comes: 'nothing, says "its removal request can be deleted", forgotten',
   },
 
-  // Declared and there.
+  // Declared and live.
   {
     says: 'declared, never recorded and as declared: an adoption that sends nothing',
     when: { document: declared, live: 'as declared', ledger: ['no ledger', 'no record'] },
     comes: 'adopt',
   },
   {
-    says: 'declared, recorded or begun, and as declared: nothing to do',
+    says: 'declared, recorded or left by an interrupted apply, and as declared: nothing to do',
     when: { document: declared, live: 'as declared', ledger: ['begun', ...withPlainRecord] },
     comes: 'nothing',
   },
   {
-    says: 'declared without the protection that the ledger has: that is dropped, and nothing else',
+    says: 'declared without the recorded protection: only the protection is removed',
     when: { document: declared, live: 'as declared', ledger: 'created:protect' },
     comes: 'update, protect',
   },
   {
-    says: 'declared without the "onRemove" that the ledger has: that is dropped, and nothing else',
+    says: 'declared without the recorded "onRemove": only that is removed',
     when: { document: declared, live: 'as declared', ledger: ['created:release', 'adopted:delete'] },
     comes: 'update, onRemove',
   },
   {
-    says: 'declared, known to the ledger and different: updated',
+    says: 'declared, recorded and different: updated',
     when: { document: declared, live: notAsDeclared, ledger: withPlainRecord },
     comes: 'update, colour',
   },
   {
-    says: 'declared, different, and without the protection that the ledger has: both in one update',
+    says: 'declared, different, and without the recorded protection: both in one update',
     when: { document: declared, live: notAsDeclared, ledger: 'created:protect' },
     comes: 'update, colour, protect',
   },
   {
-    says: 'declared, different, and without the "onRemove" that the ledger has: both in one update',
+    says: 'declared, different, and without the recorded "onRemove": both in one update',
     when: { document: declared, live: notAsDeclared, ledger: ['created:release', 'adopted:delete'] },
     comes: 'update, colour, onRemove',
   },
   {
-    says: 'declared, never recorded and different: an adoption, shown whole',
+    says: 'declared, never recorded and different: an adoption that shows the whole difference',
     when: { document: declared, live: notAsDeclared, ledger: withoutRecord },
     comes: 'adopt, colour',
   },
 
-  // Not declared and there.
+  // Not declared and live.
   {
-    says: "not declared, outside of what the target owns, never recorded: nobody's concern",
+    says: 'not declared, outside of "owns", never recorded: not in the plan',
     when: { document: 'none', owns: 'outside', ledger: withoutRecord, live: there },
     comes: 'nothing',
   },
   {
-    says: 'not declared, recorded, and outside of what the target owns by now: left alone',
+    says: 'not declared, recorded, and now outside of "owns": kept, and the record is removed',
     when: { document: 'none', owns: 'outside', ledger: withRecord, live: there },
     comes: 'nothing, says "its name is not in", forgotten',
   },
@@ -103,7 +102,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'nothing, says "protected: it is kept"',
   },
   {
-    says: 'not declared, to be released by its last manifest: it stays, and leaves the ledger',
+    says: 'not declared, with "onRemove: release" in its last manifest: released',
     when: {
       document: 'none',
       owns: mayBeOurs,
@@ -114,7 +113,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'release',
   },
   {
-    says: 'the same in an exclusive target: it stays recorded, or the next plan would delete it as unknown',
+    says: 'the same in an exclusive target: it stays recorded, because the next plan would delete it without a record',
     when: {
       document: 'none',
       owns: mayBeOurs,
@@ -125,12 +124,12 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'nothing, says "while the target is exclusive"',
   },
   {
-    says: 'not declared, created by us and as we last wrote it: deleted',
+    says: 'not declared, created by us and as last written: deleted',
     when: { document: 'none', owns: mayBeOurs, ledger: deletable, live: 'as last written' },
     comes: 'delete',
   },
   {
-    says: 'not declared, changed since this stack last wrote it: reported, also where the target is exclusive',
+    says: 'not declared, changed since this stack last wrote it: reported, also in an exclusive target',
     when: {
       document: 'none',
       owns: mayBeOurs,
@@ -140,7 +139,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'nothing, says "no longer declared, but changed since"',
   },
   {
-    says: 'not declared, and adopted: released, however it is by now',
+    says: 'not declared, and adopted: released, with any live values',
     when: { document: 'none', owns: mayBeOurs, ledger: 'adopted', live: there, target: 'shared' },
     comes: 'release',
   },
@@ -156,7 +155,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'delete',
   },
   {
-    says: 'the same, changed since: reported',
+    says: 'not declared, adopted and changed since, in an exclusive target: reported',
     when: {
       document: 'none',
       owns: mayBeOurs,
@@ -178,24 +177,24 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'delete',
   },
   {
-    says: 'not declared, never recorded, inside what a shared target owns: reported',
+    says: 'not declared, never recorded, inside "owns" of a shared target: reported',
     when: { document: 'none', owns: 'inside', ledger: withoutRecord, live: there, target: 'shared' },
     comes: 'nothing, says "never written by this stack"',
   },
   {
-    says: "not declared, never recorded, in a target that owns no names: nobody's concern",
+    says: 'not declared, never recorded, in a shared target without "owns": not in the plan',
     when: { document: 'none', owns: 'unsaid', ledger: withoutRecord, live: there, target: 'shared' },
     comes: 'nothing',
   },
 
   // Removal requests.
   {
-    says: 'a removal request of what is protected is refused',
+    says: 'a removal request for a protected role is refused',
     when: { document: removalRequests, ledger: 'created:protect', live: there },
     comes: 'conflict protected',
   },
   {
-    says: 'a safe removal request insists on the removal of what we wrote, changed or not',
+    says: 'a safe removal request deletes a recorded role, changed or not',
     when: {
       document: 'safe removal request',
       ledger: ['created', 'adopted', 'adopted:delete', 'created:release'],
@@ -204,7 +203,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'delete',
   },
   {
-    says: 'the same by force',
+    says: 'a forced removal request deletes a recorded role by force',
     when: {
       document: 'force removal request',
       ledger: ['created', 'adopted', 'adopted:delete', 'created:release'],
@@ -213,22 +212,22 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'delete, by force',
   },
   {
-    says: 'a safe removal request removes what we never wrote inside what the target owns',
+    says: 'a safe removal request deletes an unrecorded role inside "owns"',
     when: { document: 'safe removal request', owns: 'inside', ledger: withoutRecord, live: there },
     comes: 'delete',
   },
   {
-    says: 'the same by force',
+    says: 'a forced removal request deletes an unrecorded role inside "owns" by force',
     when: { document: 'force removal request', owns: 'inside', ledger: withoutRecord, live: there },
     comes: 'delete, by force',
   },
   {
-    says: 'a removal request of what we never wrote outside of that is refused, however exclusive the target is',
+    says: 'a removal request for an unrecorded role outside of "owns" is refused, also in an exclusive target',
     when: { document: removalRequests, owns: 'outside', ledger: withoutRecord, live: there },
     comes: 'conflict not-ours',
   },
   {
-    says: 'a removal request of what we never wrote is refused where no names are owned',
+    says: 'a removal request for an unrecorded role is refused in a shared target without "owns"',
     when: {
       document: removalRequests,
       owns: 'unsaid',
@@ -239,7 +238,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'conflict not-ours',
   },
   {
-    says: 'an exclusive target without names is owned as a whole: a safe removal request removes from it',
+    says: 'a safe removal request deletes an unrecorded role in an exclusive target without "owns"',
     when: {
       document: 'safe removal request',
       owns: 'unsaid',
@@ -250,7 +249,7 @@ export const roleActions: readonly RoleRule[] = [
     comes: 'delete',
   },
   {
-    says: 'the same by force',
+    says: 'a forced removal request deletes an unrecorded role in an exclusive target without "owns" by force',
     when: {
       document: 'force removal request',
       owns: 'unsaid',

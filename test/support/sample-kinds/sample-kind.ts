@@ -1,6 +1,5 @@
 /**
- * Kinds that no service has, one for each way in which things are owned. The planner and the applier have to do with
- * these all that they do with real ones.
+ * Sample kinds that no service has, one for each kind of ownership. The planner and the applier treat them like real ones.
  */
 import { type Address, formatAddress } from '../../../src/model/address.ts';
 import type { Call } from '../../../src/model/call.ts';
@@ -51,7 +50,7 @@ const roleFields: FieldTable = {
   readers: { compare: set, default: [] },
 };
 
-const partFields: FieldTable = { tags: { compare: set, default: [] }, owner: { compare: scalar } };
+const childFields: FieldTable = { tags: { compare: set, default: [] }, owner: { compare: scalar } };
 
 const base = {
   service: 'workspaces',
@@ -75,10 +74,10 @@ export const parentKind: Kind = {
       path: ['consumers', String(at)],
     })),
   blockers: (live, action) => (action === 'delete' && live.facts['inUse'] === true ? ['it is in use'] : []),
-  calls: wholeCalls,
+  calls: parentCalls,
 };
 
-/** Bears no mark, has names that a target owns, and is deleted when the ledger proves that it is ours. */
+/** Has no ownership tag, but names that a target owns, and is deleted if the ledger proves that it is ours. */
 export const roleKind: Kind = {
   ...base,
   name: 'Role',
@@ -87,10 +86,10 @@ export const roleKind: Kind = {
   fields: roleFields,
   ownership: { by: 'ledger', named: true, undeclared: 'delete' },
   absent: 'unmanaged',
-  calls: (change, context) => wholesale(change, context, ['content']),
+  calls: (change, context) => replacingCalls(change, context, ['content']),
 };
 
-/** Every write replaces it whole; it cannot be deleted. */
+/** Every write replaces all fields; it cannot be deleted. */
 export const settingsKind: Kind = {
   ...base,
   name: 'Settings',
@@ -98,16 +97,17 @@ export const settingsKind: Kind = {
   fields: roleFields,
   ownership: { by: 'ledger', named: false, undeclared: 'release' },
   absent: 'default',
-  calls: (change, context) => (change.action === 'release' ? { calls: [] } : wholesale(change, context, [])),
+  calls: (change, context) =>
+    change.action === 'release' ? { calls: [] } : replacingCalls(change, context, []),
 };
 
-/** A part of the whole of its name. What its document does not name stays. */
+/** A child of the parent with its name. Values that its document does not name stay. */
 export const childKind: Kind = {
   ...base,
   name: 'Child',
   summary: 'a part',
-  fields: partFields,
-  ownership: { by: 'child', of: wholeOf },
+  fields: childFields,
+  ownership: { by: 'child', of: parentOf },
   absent: 'unmanaged',
   withdrawAccess: (record, live) => ({
     tags: textsOf(live.spec['tags']).filter((tag) => !textsOf(record.fields['tags']).includes(tag)),
@@ -116,10 +116,10 @@ export const childKind: Kind = {
     Object.entries(isJsonObject(facts['readers'] ?? null) ? (facts['readers'] as JsonObject) : {})
       .filter(([name, id]) => outlives({ ...address, kind: 'Parent', name }, String(id)))
       .map(([name]) => `${name} can read it no more`),
-  calls: partCalls,
+  calls: childCalls,
 };
 
-export function wholeOf({ target, name }: Address): Address {
+export function parentOf({ target, name }: Address): Address {
   return { kind: 'Parent', target, name };
 }
 
@@ -129,7 +129,7 @@ export function registryOf(...kinds: readonly Kind[]): Registry {
 
 export const samples = registryOf(parentKind, roleKind, settingsKind, childKind);
 
-function wholeCalls(change: Change, context: CallContext): PlannedCalls {
+function parentCalls(change: Change, context: CallContext): PlannedCalls {
   const { address, action } = change;
   const consumers = textsOf(context.desired['consumers']).map(
     (name) => context.idOf({ ...address, name }) ?? null,
@@ -160,7 +160,11 @@ function wholeCalls(change: Change, context: CallContext): PlannedCalls {
   }
 }
 
-function wholesale(change: Change, context: CallContext, preconditions: readonly string[]): PlannedCalls {
+function replacingCalls(
+  change: Change,
+  context: CallContext,
+  preconditions: readonly string[],
+): PlannedCalls {
   const { address, action } = change;
   const call = { ...callOf(address, `${formatAddress(address)}#write`), path: ['things', address.name] };
   if (action === 'delete') return { calls: [{ ...call, method: 'DELETE' }], preconditions };
@@ -168,13 +172,13 @@ function wholesale(change: Change, context: CallContext, preconditions: readonly
   return { calls: [{ ...call, method: 'PUT', body: { ...context.desired } }], preconditions };
 }
 
-/** The tags of a whole that the same plan creates are sent along with it. */
-function partCalls(change: Change, context: CallContext): PlannedCalls {
-  const whole = wholeOf(change.address);
-  if (context.peer(whole).action === 'create')
-    return { calls: [], sharedCall: `${formatAddress(whole)}#create` };
+/** If the same plan creates the parent, the tags are sent with that call. */
+function childCalls(change: Change, context: CallContext): PlannedCalls {
+  const parent = parentOf(change.address);
+  if (context.peer(parent).action === 'create')
+    return { calls: [], sharedCall: `${formatAddress(parent)}#create` };
   if (change.fields.length === 0) return { calls: [] };
-  const id = context.idOf(whole);
+  const id = context.idOf(parent);
   return {
     calls: [
       {

@@ -1,4 +1,4 @@
-/** Pieces of plans about sample kinds: each test fills in only what it is about. */
+/** Parts of plans about sample kinds: each test gives only the members that it is about. */
 import { type Address, formatAddress, readAddress } from '../../../src/model/address.ts';
 import type { Change } from '../../../src/model/change.ts';
 import {
@@ -17,7 +17,7 @@ import { declaredResource } from '../declared-resource.ts';
 import { samples } from './sample-kind.ts';
 import type { FormerStack } from '../../../src/plan/our-tags.ts';
 
-/** `Parent/acme/app`; the target may be left out. */
+/** An address such as `Parent/acme/app`. */
 export function at(kind: string, name: string, target = 'acme'): Address {
   return { kind, target, name };
 }
@@ -27,12 +27,12 @@ export const desired = declaredResource;
 
 export interface LiveAbout {
   readonly spec?: Spec;
-  /** text of the ownership tag: `mine:protect` */
+  /** the text of the ownership tag, such as `mine:protect` */
   readonly ownershipTag?: string | undefined;
   readonly inherited?: boolean;
   readonly creatorStack?: string | undefined;
   readonly facts?: Readonly<Record<string, Json>>;
-  /** `null`: it has none */
+  /** null for no id */
   readonly id?: string | null;
 }
 
@@ -66,7 +66,7 @@ export function record(about: Partial<LedgerRecord> = {}): LedgerRecord {
 export const app = at('Parent', 'app');
 export const appAddress = formatAddress(app);
 
-/** Its record. */
+/** The record of this parent. */
 export function recorded(about: Partial<LedgerRecord> = {}): Readonly<Record<string, LedgerRecord>> {
   return { [appAddress]: record({ id: 'id-app', ...about }) };
 }
@@ -93,17 +93,17 @@ export interface World {
   readonly desired?: readonly DesiredResource[];
   readonly live?: readonly LiveResource[];
   readonly records?: Readonly<Record<string, LedgerRecord>>;
-  /** false: there is no ledger at all */
+  /** false if there is no ledger */
   readonly ledger?: boolean;
   readonly stack?: Partial<Stack>;
   readonly target?: Partial<Target>;
-  /** why the look at each kind was incomplete */
+  /** reasons why the read of each kind was incomplete */
   readonly incomplete?: readonly string[];
   readonly manifestsComplete?: boolean;
-  /** what an apply that was cut short had begun to create */
+  /** resources that an interrupted apply had begun to create */
   readonly begunCreations?: readonly Address[];
   readonly former?: FormerStack;
-  /** `desired` is a part of the stack */
+  /** whether `desired` is only a part of the stack */
   readonly isSelection?: boolean;
   readonly kinds?: PlanInput['kinds'];
   readonly commitOrders?: PlanInput['commitOrders'];
@@ -117,7 +117,7 @@ export function ledgerOf(records: Readonly<Record<string, LedgerRecord>>, known 
   };
 }
 
-/** One target is enough for most; resources of other targets make their own. */
+/** The input of the planner. Besides `acme`, it has the targets of all live resources. */
 export function inputOf(world: World): PlanContextInput & PlanInput {
   const { kinds = samples } = world;
   const names = new Set(['acme', ...(world.live ?? []).map(({ address }) => address.target)]);
@@ -159,24 +159,24 @@ export function planOf(world: World): PlanResult {
   return buildPlan(inputOf(world));
 }
 
-/** The one change of a plan at this address. */
+/** The change of a plan at this address. @throws if there is none */
 export function changeAt({ plan }: PlanResult, address: Address): Change {
   const found = plan.changes.find((change) => formatAddress(change.address) === formatAddress(address));
   if (found === undefined) throw new Error(`nothing changes at ${formatAddress(address)}`);
   return found;
 }
 
-/** What a plan does, in short: `Parent/acme/app: create`. */
+/** The actions of a plan, as `Parent/acme/app: create`. */
 export function actions({ plan }: PlanResult): string[] {
   return plan.changes.map(({ address, action }) => `${formatAddress(address)}: ${action}`);
 }
 
-/** What becomes of one thing that nobody declares: what is done, said or forgotten, in that order. */
-export function fate(world: World): string {
+/** A plan as one text: problems, actions, notices and removed records, in that order. */
+export function summaryOf(world: World): string {
   const { plan, forget } = planOf(world);
-  const said = plan.notices.map(({ message }) => `"${message}"`);
+  const notices = plan.notices.map(({ message }) => `"${message}"`);
   const problems = plan.problems.map(({ code }) => code);
   const forgotten = forget.map((address) => `forget ${address}`);
-  const done = plan.changes.map(({ action }) => action);
-  return [...problems, ...done, ...said, ...forgotten].join(', ') || 'nothing';
+  const changes = plan.changes.map(({ action }) => action);
+  return [...problems, ...changes, ...notices, ...forgotten].join(', ') || 'nothing';
 }

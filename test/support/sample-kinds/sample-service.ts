@@ -1,6 +1,6 @@
 /**
- * A service of sample kinds in memory: answers look-ups from what is live, takes every request, and does with it what the test
- * says. Not a service that anybody could use: it exists to see what the applier sends, and when.
+ * A service of sample kinds in memory: reads return the live resources, and every write is recorded and gets the response that the
+ * test wants. It does not change resources: its purpose is to show what the applier sends, and when.
  */
 import { type Applied, type ApplyInput, applyPlan } from '../../../src/apply/apply-plan.ts';
 import type { LockGuard } from '../../../src/apply/keep-ledger.ts';
@@ -13,12 +13,12 @@ import { samples } from './sample-kind.ts';
 import { inputOf, ledgerOf, planOf, type World } from './sample-plan.ts';
 
 export interface Script {
-  /** answers one request; by default everything succeeds, and what is created gets the ids 1, 2, 3 */
+  /** the response to a request; by default all succeed, and created resources get the ids 1, 2, 3 */
   readonly answer?: (request: WireRequest) => Partial<Answer> | Error | undefined;
-  /** what is live when it is read again; by default what was live when the plan was made */
+  /** the live resources at the time of the apply; by default those of the plan */
   readonly now?: readonly LiveResource[];
   readonly readFails?: Error;
-  /** milliseconds; stands still by default */
+  /** milliseconds; always 0 by default */
   readonly clock?: () => number;
   readonly stop?: AbortSignal;
   readonly writeLedger?: (ledger: Ledger) => Promise<Ledger>;
@@ -26,19 +26,19 @@ export interface Script {
   readonly tell?: (event: ApplyEvent) => void;
 }
 
-export interface Done extends Applied {
+export interface AppliedSamples extends Applied {
   /** `POST /wholes`, in the order in which they were sent */
   readonly sent: readonly string[];
   readonly requests: readonly WireRequest[];
   readonly events: readonly ApplyEvent[];
-  /** each ledger that was written, and how many requests had been sent by then */
+  /** each ledger that was written, with the number of requests before it */
   readonly written: readonly { readonly ledger: Ledger; readonly after: number }[];
   /** `Parent/acme/app: applied` */
   readonly summary: readonly string[];
 }
 
-/** Plans this world and carries the plan out. */
-export async function applySamples(world: World, script: Script = {}): Promise<Done> {
+/** Plans this world, and applies the plan. */
+export async function applySamples(world: World, script: Script = {}): Promise<AppliedSamples> {
   const requests: WireRequest[] = [];
   const events: ApplyEvent[] = [];
   const written: { ledger: Ledger; after: number }[] = [];
@@ -62,13 +62,13 @@ export async function applySamples(world: World, script: Script = {}): Promise<D
       throw new WireError('not permitted', { method: request.method, url: request.path, sent: false, cause });
     });
     requests.push(request);
-    const said = script.answer?.(request);
-    if (said instanceof Error) throw said;
+    const answer = script.answer?.(request);
+    if (answer instanceof Error) throw answer;
     await Promise.resolve();
     const status = request.method === 'POST' ? 201 : 200;
     created += request.method === 'POST' ? 1 : 0;
     const url = `https://toys.test${request.path}`;
-    return { method: request.method, url, status, body: { id: `${created}` }, words: '', ...said };
+    return { method: request.method, url, status, body: { id: `${created}` }, words: '', ...answer };
   };
   const applied = await applyPlan({
     planning: planOf(world),

@@ -1,4 +1,4 @@
-/** Sample kinds whose changes are told as risks, what their plans trip, and crowds of them. */
+/** Sample kinds with risks and similarity, the guards of their plans, and worlds with many resources. */
 import { formatAddress } from '../../../src/model/address.ts';
 import type { Guard, Risk } from '../../../src/model/guard.ts';
 import type { Kind } from '../../../src/model/kind.ts';
@@ -8,7 +8,7 @@ import type { Guards } from '../../../src/model/stack.ts';
 import { roleKind, settingsKind, childKind, parentKind, registryOf } from './sample-kind.ts';
 import { at, desired, live, planOf, record, type World } from './sample-plan.ts';
 
-/** What is of glass everyone can look into; two of one owner look alike, the more so with one colour. */
+/** The colour `glass` shares it with everyone; two of one owner are similar, and more so with the same colour. */
 const watchedParent: Kind = {
   ...parentKind,
   risk: (before, after) => {
@@ -21,7 +21,7 @@ const watchedParent: Kind = {
   similarity: ({ owner, colour }) => (typeof owner === 'string' ? [owner, String(colour)] : undefined),
 };
 
-/** Whoever stands in `readers` may read. */
+/** `readers` have access. */
 export const watchedRole: Kind = {
   ...roleKind,
   risk: (before, after) => {
@@ -60,14 +60,14 @@ export function guardsOf(world: World): readonly Guard[] {
   return planOf({ kinds: watchedResources, ...world }).plan.guards;
 }
 
-/** The guards that fire, each with its numbers: `deletes blocks 4 of 12 (3)`. */
-export function fired(world: World): string[] {
+/** The guards of a plan with their numbers, such as `deletes blocks 4 of 12 (3)`. */
+export function firedGuards(world: World): string[] {
   return guardsOf(world).map(({ id, effect, counted, of, limit }) =>
     [id, effect, counted, ...(of === undefined ? [] : [`of ${of} (${limit})`])].join(' '),
   );
 }
 
-export interface Crowd {
+export interface ParentCounts {
   readonly kept?: number;
   readonly deleted?: number;
   readonly released?: number;
@@ -78,11 +78,11 @@ export interface Crowd {
   readonly guards?: Guards;
 }
 
-/** That many wholes of each fate. */
-export function crowd(of: Crowd): World {
+/** A world with these numbers of parents for each action. */
+export function manyParents(of: ParentCounts): World {
   const { target = 'acme' } = of;
-  const some = (fate: string, count = 0) =>
-    Array.from({ length: count }, (_, index) => at('Parent', `${fate}-${index}`, target));
+  const some = (action: string, count = 0) =>
+    Array.from({ length: count }, (_, index) => at('Parent', `${action}-${index}`, target));
   const ours = [
     ...some('kept', of.kept),
     ...some('deleted', of.deleted),

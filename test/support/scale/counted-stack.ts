@@ -1,7 +1,7 @@
-/** A stack on an embedded service that counts what every command asks of it, by method and route. */
+/** A stack with an embedded service that counts the requests of each command, by method and route. */
 import type { OrganizationSeed, WorkspaceSeed } from '../../../src/server/seed/seed-schema.ts';
 import type { ServedRequest } from '../../../src/server/start-server.ts';
-import type { Ran } from '../captured-host.ts';
+import type { CommandResult } from '../captured-host.ts';
 import { type SeenRequest, startFaultyProxy } from '../cli/faulty-proxy.ts';
 import { smallSeed, startService } from '../rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFile, stackIn, workspacesTarget } from '../rig/stack-folder.ts';
@@ -14,32 +14,32 @@ export interface Manifest {
   readonly spec: object;
 }
 
-export interface Counted extends Ran {
-  /** `GET /workspaces/:workspace_id` → how often */
+export interface Counted extends CommandResult {
+  /** the number of requests by line, such as `GET /workspaces/:workspace_id` */
   readonly requests: Readonly<Record<string, number>>;
 }
 
 export interface CountedStack {
   readonly directory: string;
-  /** the manifests of the stack are these from now on; as JSON, which is YAML */
+  /** replaces the manifests of the stack; writes JSON, which is YAML */
   declare(manifests: readonly Manifest[]): Promise<void>;
   run(...args: readonly string[]): Promise<Counted>;
-  /** a request past trueup, below the API's root */
+  /** sends a request without trueup. @param path below the root of the API */
   send(method: string, path: string, body?: object): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface CountedOptions {
   readonly organization?: Partial<OrganizationSeed>;
-  /** of workspaces; the dialect under test where none is named */
+  /** the dialect of workspaces; the dialect under test by default */
   readonly dialect?: string;
-  /** more members of the target of workspaces */
+  /** further members of the target of workspaces */
   readonly target?: object;
-  /** the clock of the commands moves with the requests alone, as if so many were sent in a second */
+  /** requests per second: the clock of the commands moves only with requests, at this rate */
   readonly perSecond?: number;
-  /** what the service lacks; then what arrives there is counted in front of it */
+  /** what the service lacks; requests are then counted at the proxy in front of it */
   readonly lacks?: readonly Lack[];
-  /** where the stack looks for the service; by default at the service itself */
+  /** opens a proxy, which the stack uses instead of the service */
   readonly through?: (url: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
 
@@ -47,7 +47,7 @@ export const stackName = 'scale';
 const token = 'scale-token';
 const serviceToken = 'scale-service-token';
 
-/** A workspace that the stack created in some former life. */
+/** A workspace that the stack has created earlier. */
 export function owned(name: string): WorkspaceSeed {
   return { name, 'tag-bindings': { 'trueup-stack': stackName }, 'source-name': `trueup/${stackName}` };
 }
@@ -76,10 +76,10 @@ export async function openCountedStack(options: CountedOptions = {}): Promise<Co
   const seed = smallSeed({ owners: { scale: token }, serviceToken, organization });
   const service = await startService({ seed, ...(dialect === undefined ? {} : { dialects: [dialect] }) });
   const limited = lacks && (await startFaultyProxy(() => service.url));
-  limited?.guardBy(lacking(...(lacks ?? [])));
+  limited?.setHandler(lacking(...(lacks ?? [])));
   const counted = () => limited?.seen ?? service.requests;
   const began = Date.now();
-  /** before those that are counted now */
+  /** the number of requests of earlier commands */
   let asked = 0;
   const passage = limited ?? (await through?.(service.url));
   const stack = stackIn({
@@ -120,7 +120,7 @@ function stackAt(url: string, target: object): StackFile {
   return {
     name: stackName,
     targets: [workspacesTarget(url, target), clusterAuthTarget(url)],
-    // What is counted here is requests, not who has read which plan.
+    // These tests count requests, so guards must not block.
     spec: {
       guards: {
         maxDeletes: 100_000,
@@ -145,7 +145,7 @@ function countByRoute(
   return counts;
 }
 
-/** As `countByRoute` counts them. */
+/** Counts recorded requests as `countByRoute` does. */
 function countByPath(seen: readonly SeenRequest[]): Record<string, number> {
   const routed = seen.map(({ method, path }) => {
     const route = path

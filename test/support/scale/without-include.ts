@@ -1,4 +1,4 @@
-/** A service that ignores `include`, as some do without a word: a proxy in front of one that does not. */
+/** A proxy that removes `include` from requests, like a service that silently ignores it. */
 import { createServer, request as ask } from 'node:http';
 import { startListening, type Listening } from '../rig/listen.ts';
 

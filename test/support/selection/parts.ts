@@ -1,4 +1,4 @@
-/** What the tests of parts of a stack share: a stack with a config, a role and two workspaces with tags. */
+/** A stack for tests of parts: a config, a role and two workspaces with tags. */
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Bench, type BenchOptions, type Checkout, openBench, type StackOptions } from '../cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../cli/documents.ts';
@@ -7,18 +7,18 @@ export const net = (spec: object = {}) => workspace('net', { tags: { env: 'prod'
 export const app = (spec: object = {}) =>
   workspace('app', { tags: { env: 'dev' }, autoApply: true, ...spec });
 
-/** The stack, applied. */
+/** The stack after its first apply. */
 export async function applied(
   options?: StackOptions,
   of?: BenchOptions,
 ): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench(of);
   const stack = await bench.checkout(options);
-  await stack.begin(clusterAuthConfig(), role('web'), net(), app());
+  await stack.setUp(clusterAuthConfig(), role('web'), net(), app());
   return { bench, stack };
 }
 
-/** `--select` for each. */
+/** The arguments with `--select` for each selector. */
 export function selecting(...selectors: readonly string[]): string[] {
   return selectors.flatMap((selector) => ['--select', selector]);
 }

@@ -1,4 +1,4 @@
-// The admin API of an embedded service, as a user's own test speaks to it.
+// A client of the admin API of an embedded service, like that of a user's own tests.
 
 import { sendRaw } from './send-raw.ts';
 import { serveForTest, type TestAnswer, type TestClient } from './serve-for-test.ts';
@@ -10,7 +10,7 @@ export interface AdminBench {
   readonly api: TestClient;
   /** `path` is below /admin; the body is sent as JSON. */
   admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
-  /** Asks for a fault and gives its id. */
+  /** Creates a fault. @returns its id */
   fault(fault: Readonly<Record<string, unknown>>): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-// A data file of a test's own, and what it holds.
+// A data file for one test, and its contents.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { onTestFinished } from 'vitest';
 
-/** Everything that a data file holds, table by table. */
+/** All rows of a data file, by table. */
 export function contents(file: string): Record<string, unknown[]> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -20,7 +20,7 @@ export function contents(file: string): Record<string, unknown[]> {
   }
 }
 
-/** A path in a folder that ends with the test; there is no file yet. */
+/** A path for a data file, in a folder that is removed at the end of the test. */
 export function temporaryDataFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-server-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

@@ -1,6 +1,6 @@
 import { readSeed, SeedError } from '../../../src/server/seed/read-seed.ts';
 
-/** The lines of a refused seed; none for a valid one. */
+/** The problems of a seed, as lines; none for a valid one. */
 export function seedProblems(data: unknown): readonly string[] {
   try {
     readSeed(data);

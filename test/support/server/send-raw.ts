@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 
 import { TestAnswer } from './serve-for-test.ts';
 
-/** Rejects when the connection ends without an answer. */
+/** @throws if the connection ends without a response */
 export function sendRaw(
   url: string,
   method: string,
@@ -26,7 +26,7 @@ export function sendRaw(
   });
 }
 
-/** The status that a request gets whose request line (without the version) and headers are sent as they stand. */
+/** The status of a request whose request line (without the version) and headers are sent unchanged. */
 export function statusOfBytes(url: string, line: string, headers: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');

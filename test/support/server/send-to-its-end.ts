@@ -1,7 +1,7 @@
-/** Sends a whole body before it listens, as clients do that do not expect an early answer. */
+/** Sends a whole body before it reads the response, like clients that do not expect an early response. */
 import { type OutgoingHttpHeaders, request } from 'node:http';
 
-/** @returns the status, undefined when the connection ended without an answer */
+/** @returns the status; undefined if the connection ended without a response */
 export function sendToItsEnd(
   url: string,
   {

@@ -1,5 +1,5 @@
-// An embedded service for one test: started on a free port with a known seed, closed when the test ends.
-// The client speaks plain HTTP and knows nothing of the server's code: the wire is what is tested.
+// An embedded service for one test: started on a free port with a known seed, and closed at the end of the test.
+// The client uses plain HTTP and none of the server's code, because tests are about requests and responses.
 
 import { onTestFinished } from 'vitest';
 
@@ -98,7 +98,7 @@ export class TestClient {
     return this.send('DELETE', path, body);
   }
 
-  /** `path` is below /api/v2; texts and bytes are sent as they are. */
+  /** `path` is below /api/v2; texts and bytes are sent unchanged. */
   async send(
     method: string,
     path: string,
@@ -117,12 +117,12 @@ export class TestClient {
     return new TestAnswer(response.status, response.headers, await response.text());
   }
 
-  /** Creates a workspace of `acme`, also when that is refused. */
+  /** Sends the creation of a workspace of `acme`, which may be refused. */
   create(attributes: Attributes, relationships: Attributes = {}): Promise<TestAnswer> {
     return this.post('/organizations/acme/workspaces', workspaceBody(attributes, relationships));
   }
 
-  /** Creates a workspace and gives its id. */
+  /** Creates a workspace. @returns its id; @throws if that is refused */
   async created(attributes: Attributes, relationships: Attributes = {}): Promise<string> {
     const answer = await this.create(attributes, relationships);
     if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${answer.text}`);
@@ -146,7 +146,7 @@ export function workspaceBody(attributes: Attributes, relationships: Attributes 
   return { data: { type: 'workspaces', attributes, relationships } };
 }
 
-/** The relationship that binds these key-value tags. */
+/** The relationship with bindings of these tags. */
 export function bindings(tags: Readonly<Record<string, unknown>>): Attributes {
   const data = Object.entries(tags).map(([key, value]) => ({
     type: 'tag-bindings',
@@ -155,12 +155,12 @@ export function bindings(tags: Readonly<Record<string, unknown>>): Attributes {
   return { 'tag-bindings': { data } };
 }
 
-/** The body that names these workspaces, or things of another type. */
+/** The body with identifiers of these workspaces, or of objects of another type. */
 export function identifiers(ids: readonly string[], type = 'workspaces'): unknown {
   return { data: ids.map((id) => ({ type, id })) };
 }
 
-/** Owner ann; bob has the workspaces that a test gives him; tokens are the names of their holders. */
+/** ann is an owner, bob has the workspaces that a test gives him, eve owns another organization. Tokens are the names of users. */
 export const SEED: Seed = {
   users: [
     { username: 'ann', email: 'ann@example.com', token: 'ann' },
@@ -200,7 +200,7 @@ export const SEED: Seed = {
   ],
 };
 
-/** A clock that moves by a second at each look, so that no two writes have the same time. */
+/** A clock that moves by a second at each read, so that no two writes have the same time. */
 export function tickingClock(): () => Date {
   let time = Date.parse('2026-01-01T00:00:00Z');
   return () => {
@@ -211,7 +211,7 @@ export function tickingClock(): () => Date {
 
 type AcmeSeed = NonNullable<Seed['organizations']>[number];
 
-/** SEED with more in the organization `acme`: settings are set, lists are appended. */
+/** SEED with further members of `acme`: settings are replaced, lists are appended. */
 export function seedWith(more: Partial<AcmeSeed>): Seed {
   const [acme, ...others] = SEED.organizations ?? [];
   const merged = Object.fromEntries(
@@ -223,7 +223,7 @@ export function seedWith(more: Partial<AcmeSeed>): Seed {
   return { ...SEED, organizations: [merged, ...others] };
 }
 
-/** Starts the service and gives a client that is ann, the owner. */
+/** Starts the service. @returns a client with the token of ann, an owner */
 export async function serveForTest(options: Partial<ServerOptions> = {}): Promise<TestClient> {
   const server = await startServer({ data: ':memory:', seed: SEED, relaxed: true, ...options });
   onTestFinished(() => server.close());

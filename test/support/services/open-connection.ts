@@ -1,4 +1,4 @@
-/** Sessions and a writer for one target, as the command line would open them, over real HTTP and without retries. */
+/** Sessions and a writer for one target, as the CLI opens them, over real HTTP and without retries. */
 import { findDialect } from '../../../src/api/dialects.ts';
 import { openTarget } from '../../../src/api/open-target.ts';
 import type { Session } from '../../../src/model/kind.ts';
@@ -7,13 +7,13 @@ import type { Writer } from '../../../src/model/http.ts';
 import { openSession } from '../../../src/api/read-live.ts';
 
 export interface Connected {
-  /** a fresh one each time: a new run, which remembers nothing */
+  /** opens a new session, as a new run does */
   openSession(): Session;
   readonly writer: Writer;
   close(): Promise<void>;
 }
 
-/** @throws for a dialect that nobody knows */
+/** @throws for an unknown dialect */
 export function connect(url: string, target: Target, token: string): Connected {
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);

@@ -1,9 +1,9 @@
-/** One case of the loop: a live state is made, a stack is planned and applied to it, and planned again. */
+/** One case of the loop: makes a live state, plans and applies a stack, and plans again. */
 import { expect } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
 import { isRead } from '../cli/faulty-proxy.ts';
 import { expectLive } from './expect-live.ts';
-import type { Ran } from '../captured-host.ts';
+import type { CommandResult } from '../captured-host.ts';
 import type { HandAction } from './random-actions.ts';
 import type { StackDraft } from './random-stacks.ts';
 import {
@@ -20,14 +20,14 @@ import { carryOut, show } from './tenant-client.ts';
 import { bystander, type Tenant, type TenantPool } from './world.ts';
 
 export interface Step {
-  /** what others do first */
+  /** changes by others before the stack is applied */
   readonly drift: readonly HandAction[];
   readonly ledger: LedgerFate;
   readonly stack: StackDraft;
 }
 
 export interface Case {
-  /** of the organization */
+  /** the index of the organization's settings in `habits` */
   readonly habit: number;
   readonly steps: readonly Step[];
 }
@@ -37,10 +37,10 @@ export interface Tools {
   isPlan(value: unknown): boolean;
 }
 
-/** `converged`, `invalid` (no valid stack: not what this is about), or the code of the problem that the plan reported. */
+/** `converged`, `invalid` (not a valid stack), or the code of the problem that the plan reported. */
 export type Ending = string;
 
-/** The ending of the last step; the steps before it make the live state, and each apply is checked on the way. */
+/** @returns the ending of the last step. The steps before it make the live state, and each apply is checked. */
 export async function converge({ habit, steps }: Case, tools: Tools): Promise<Ending> {
   const tenant = await tools.tenants.take(habit);
   const folder = new StackFolder(tenant);
@@ -72,8 +72,8 @@ interface Place {
 }
 
 /**
- * Of invalid manifests nothing is recovered, and the plan reports them. After an apply without its ledger the tags have several ids:
- * then the stack takes all of them over.
+ * Nothing is recovered for invalid manifests, which the plan reports. After an apply without its ledger the tags have several stack
+ * ids; then the stack takes over all of them.
  */
 async function recover({ folder, tenant }: Place): Promise<void> {
   tenant.requests.length = 0;
@@ -85,9 +85,9 @@ async function recover({ folder, tenant }: Place): Promise<void> {
 
 /**
  * A plan that gives a project another duration changes what its workspaces inherit, and the times that the service computes from it. An
- * update of such a value is stale then, or a value that a workspace only inherited is missing: the next plan shows it and carries it out.
+ * update of such a value is then stale, or a value that a workspace only inherited is missing. The next plan and apply fix that.
  */
-function isStaleByProject({ changes }: PlanOutput, { code, out }: Ran): boolean {
+function isStaleByProject({ changes }: PlanOutput, { code, out }: CommandResult): boolean {
   const changesDuration = changes.some(
     ({ address, fields = [] }) =>
       address.startsWith('Project/') && fields.some(({ path }) => path === '/autoDestroyActivityDuration'),
@@ -112,7 +112,7 @@ async function applyStack(place: Place, isRepeated = false): Promise<Ending> {
   if (problem === undefined) {
     if (isStaleByProject(plan, applied) && !isRepeated) return applyStack(place, true);
     expect(applied.code, shown(applied)).toBe(0);
-    // No service here keeps anything else than it was sent, or hides what it keeps.
+    // The service stores what it is sent, and shows it.
     expect(applied.out).not.toMatch(/with another value than sent|cannot be verified/);
     return 'converged';
   }
@@ -121,7 +121,7 @@ async function applyStack(place: Place, isRepeated = false): Promise<Ending> {
   return problem.code;
 }
 
-/** What `plan` prints; undefined when the manifests are not valid. */
+/** The output of `plan`; undefined if the manifests are not valid. */
 async function planStack({ folder, tenant, tools }: Place): Promise<PlanOutput | undefined> {
   tenant.requests.length = 0;
   const planned = await folder.run('plan', '--format', 'json');
@@ -141,7 +141,7 @@ function writesIn({ requests }: Tenant, from = 0): string[] {
     .flatMap(({ method, url }) => (isRead({ method, path: url }) ? [] : [`${method} ${url}`]));
 }
 
-/** What nobody but its owner may ever change. */
+/** The workspace that only its owner may change. */
 function bystanderOf(tenant: Tenant): Promise<Json | undefined> {
   return show(`/api/v2/organizations/${tenant.name}/workspaces/${bystander}`, tenant);
 }

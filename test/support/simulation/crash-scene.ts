@@ -1,13 +1,13 @@
 /**
- * The state that every crash begins from, made once and copied: the service's database, the stack's directory with its
- * ledger, and the approved plan. The address of the service is the same for all copies, for it is part of what is approved.
+ * The state before every crash, which is made once and copied: the service's database, the stack's directory with its
+ * ledger, and the approved plan. The URL of the service is the same for all copies, because the approval covers it.
  */
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import type { ServedRequest } from '../../../src/server/start-server.ts';
-import type { Ran } from '../captured-host.ts';
+import type { CommandResult } from '../captured-host.ts';
 import { type FaultyProxy, startFaultyProxy } from '../cli/faulty-proxy.ts';
 import { type EmbeddedService, startService } from '../rig/embedded-service.ts';
 import { type StackFolder, stackIn } from '../rig/stack-folder.ts';
@@ -17,7 +17,7 @@ import { type Snapshot, snapshot } from './snapshot.ts';
 import { envOf } from './stack-folder.ts';
 import { inTenant, startWorld, type Tenant } from './world.ts';
 
-interface Made {
+interface CrashOrigin {
   readonly wire: FaultyProxy & { close(): Promise<void> };
   readonly plan: PlanJson;
   readonly origin: string;
@@ -26,15 +26,15 @@ interface Made {
 }
 
 export class CrashScene {
-  readonly wire: Made['wire'];
-  /** the arguments that apply what was approved */
+  readonly wire: CrashOrigin['wire'];
+  /** the arguments that apply the approved plan */
   readonly approved: readonly string[];
   readonly digest: string;
-  /** One CI job: whoever runs it again may take over the lock of its earlier try. */
+  /** The environment of one CI job, whose later attempts may take over the lock of earlier ones. */
   readonly env: Readonly<Record<string, string>>;
-  readonly #made: Made;
+  readonly #made: CrashOrigin;
 
-  private constructor(made: Made) {
+  private constructor(made: CrashOrigin) {
     this.wire = made.wire;
     this.digest = made.plan.digest;
     this.approved = ['--ack', made.plan.acknowledge.join(',')];
@@ -60,7 +60,7 @@ export class CrashScene {
     return new CrashScene({ wire, plan, origin, tenant, upstream });
   }
 
-  /** A copy of everything, served. */
+  /** Copies the state, and serves it. */
   async enter(): Promise<CrashCopy> {
     const { origin, upstream, tenant } = this.#made;
     const directory = makeFolder();
@@ -68,7 +68,7 @@ export class CrashScene {
     const server = await startService({ data: join(directory, 'service.db'), relaxed: true });
     upstream.url = server.url;
     this.wire.reset();
-    this.wire.guardBy(undefined);
+    this.wire.setHandler(undefined);
     const stack = stackIn({ directory, stack: stackAt(this.wire.url, tenant), env: this.env });
     return new CrashCopy(stack, server, { ...tenant, url: server.url });
   }
@@ -90,7 +90,7 @@ export interface CrashState extends Pick<Snapshot, 'workspaces'> {
 
 export class CrashCopy {
   readonly directory: string;
-  /** all that the service answered, whether or not the answer arrived */
+  /** all requests that the service has processed, also those whose response was lost */
   readonly served: readonly ServedRequest[];
   readonly #stack: StackFolder;
   readonly #server: EmbeddedService;
@@ -104,11 +104,11 @@ export class CrashCopy {
     this.served = server.requests;
   }
 
-  run(args: readonly string[], code: number): Promise<Ran> {
+  run(args: readonly string[], code: number): Promise<CommandResult> {
     return this.#stack.run(args, code);
   }
 
-  /** What the service holds and what the ledger says of it, without ids and moments. */
+  /** The state of the service and of the ledger, without ids and times. */
   async state(): Promise<CrashState> {
     const { workspaces } = await snapshot(this.#tenant);
     const names = new Map(workspaces.map(({ id, attributes }) => [id, `<${String(attributes['name'])}>`]));
@@ -116,7 +116,7 @@ export class CrashCopy {
     const state = {
       workspaces,
       mount: this.#mount(),
-      records: Object.entries(records).toSorted().map(withEvidence),
+      records: Object.entries(records).toSorted().map(withoutLostFacts),
     };
     return JSON.parse(anonymous(JSON.stringify(state), names), (_, value: unknown) =>
       Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.toSorted() : value,
@@ -128,7 +128,7 @@ export class CrashCopy {
     removeFolder(this.directory);
   }
 
-  /** Past the API, which never answers a reviewer JWT. */
+  /** Read from the database, because the API never returns a reviewer JWT. */
   #mount(): unknown {
     const database = new DatabaseSync(join(this.directory, 'service.db'), { readOnly: true });
     try {
@@ -151,10 +151,10 @@ interface StoredRecord {
 }
 
 /**
- * A record without what no evidence shows once the ledger has missed it: that a lock is ours, which we then never undo, and that
- * we created a role, on which nothing depends.
+ * A record without facts that cannot be found again if the ledger lost them: that a lock is ours, which is then never removed, and
+ * that we created a role, on which nothing depends.
  */
-function withEvidence([address, record]: readonly [string, StoredRecord]): unknown {
+function withoutLostFacts([address, record]: readonly [string, StoredRecord]): unknown {
   const { origin, marks, ...rest } = record;
   return [
     address,
@@ -166,7 +166,7 @@ function withEvidence([address, record]: readonly [string, StoredRecord]): unkno
   ];
 }
 
-/** The text with ids as names and without times and signatures, so that two runs can be compared. */
+/** Replaces ids by names, and removes times and signatures, so that two runs can be compared. */
 function anonymous(text: string, names: ReadonlyMap<string, string>): string {
   let comparable = text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<moment>')

@@ -1,6 +1,6 @@
 /**
- * What a manifest says against what the API answers, read off the specifications and not off trueup: a differ that
- * forgot a field would find its own plans empty, and be found here.
+ * Compares manifests with the responses of the API, by the specifications and without trueup's comparison: if that ignored a
+ * field, its plans would be empty, and only this check would fail.
  */
 import { expect } from 'vitest';
 import { projectTagKey } from '../../../src/api/workspaces/tag-bindings.ts';
@@ -21,7 +21,7 @@ import {
 } from './tenant-client.ts';
 import { inTenant, mounts, type Tenant } from './world.ts';
 
-/** Fields of a Workspace that are attributes of the same name, and what null asks for where it may be said. */
+/** Fields of a Workspace that are attributes of the same name, and the value that null means, if null is allowed. */
 const attributes: Readonly<Record<string, Json | undefined>> = {
   allowDestroyPlan: true,
   assessmentsEnabled: false,
@@ -45,7 +45,7 @@ export async function expectLive({ manifests, defaults }: StackDraft, tenant: Te
   for (const manifest of manifests) {
     if (manifest.spec === undefined || manifest.kind === 'ClusterAuthConfig') continue;
     const below = defaults[manifest.kind];
-    const spec = inTenant(over(isJsonObject(below) ? below : {}, manifest.spec), tenant.name);
+    const spec = inTenant(withDefaults(isJsonObject(below) ? below : {}, manifest.spec), tenant.name);
     const { name } = manifest.metadata;
     if (manifest.kind === 'ClusterAuthRole') {
       for (const mount of mountsOf(manifest, tenant))
@@ -61,7 +61,7 @@ async function expectProject({ metadata, spec = {} }: Manifest, tenant: Tenant):
   if (live === undefined) return;
   const { description, autoDestroyActivityDuration: duration, defaultExecutionMode: mode } = spec;
   if (description !== undefined)
-    expect(noneWhenEmpty(live.attributes['description'])).toBe(noneWhenEmpty(description));
+    expect(nullIfEmpty(live.attributes['description'])).toBe(nullIfEmpty(description));
   if (duration !== undefined) expect(live.attributes['auto-destroy-activity-duration']).toBe(duration);
   const own = memberOf(live.attributes['setting-overwrites'], 'default-execution-mode');
   if (mode === null) expect(own).toBe(false);
@@ -81,11 +81,11 @@ async function expectProject({ metadata, spec = {} }: Manifest, tenant: Tenant):
   expect(found).toEqual(new Map(declared as [string, string][]));
 }
 
-/** The old and the new name of the execution mode say one thing: the manifest's own, under whichever name, stands. */
-function over({ operations, executionMode, ...rest }: JsonObject, own: JsonObject): JsonObject {
-  const saysMode = own['operations'] !== undefined || own['executionMode'] !== undefined;
+/** Puts defaults under a spec. The execution mode has an old and a new name: that of the manifest wins, with either name. */
+function withDefaults({ operations, executionMode, ...rest }: JsonObject, own: JsonObject): JsonObject {
+  const hasOwnMode = own['operations'] !== undefined || own['executionMode'] !== undefined;
   const mode = executionMode === undefined ? { operations } : { executionMode };
-  const defaults = JSON.parse(JSON.stringify({ ...rest, ...(saysMode ? {} : mode) })) as JsonObject;
+  const defaults = JSON.parse(JSON.stringify({ ...rest, ...(hasOwnMode ? {} : mode) })) as JsonObject;
   const [below, above] = [defaults['tags'], own['tags']];
   const tags = isJsonObject(below) && isJsonObject(above) ? { tags: { ...below, ...above } } : {};
   return { ...defaults, ...own, ...tags };
@@ -128,7 +128,7 @@ function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject
   );
   const related = Object.entries(relationships).flatMap(([name, relationship]) => {
     if (spec[name] === undefined) return [];
-    // A workspace that has no pool of its own shows the one that it inherits.
+    // A workspace without its own pool shows the inherited one.
     const inherits = name === 'agentPoolId' && spec[name] === null;
     return [[name, inherits ? null : relatedId(live, relationship)] as const];
   });
@@ -139,16 +139,15 @@ function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject
   };
 }
 
-/** A workspace without a duration of its own shows that of its project. */
-/** A declared duration may be inherited: it is in effect, and nothing is left to send. */
+/** A workspace without its own duration shows that of its project. A declared duration may be inherited, because it is in effect. */
 function ownValue(name: string, { attributes: all }: LiveWorkspace, declared: Json): Json {
   const isInherited = all['inherits-project-auto-destroy'] === true && typeof declared !== 'string';
   const inherits = name === 'autoDestroyActivityDuration' && isInherited;
-  return inherits ? null : noneWhenEmpty(all[kebabCase(name)]);
+  return inherits ? null : nullIfEmpty(all[kebabCase(name)]);
 }
 
-/** A text that was cleared is answered as it was sent: "" is none, too. */
-function noneWhenEmpty(value: Json | undefined): Json {
+/** The service returns a cleared text as it was sent, so "" means the same as null. */
+function nullIfEmpty(value: Json | undefined): Json {
   return value === undefined || value === '' ? null : value;
 }
 
@@ -171,7 +170,7 @@ function expectRepository(declared: Json | undefined, live: Json | undefined): v
   }
 }
 
-/** The ownership tag is there, and the declared tags are all there are, but for those that are kept for others. */
+/** Expects the ownership tag, and exactly the declared tags besides those in `keep`. */
 async function expectTags(manifest: Manifest, live: LiveWorkspace, tenant: Tenant): Promise<void> {
   const { kind, metadata, spec = {} } = manifest;
   const found = (await tagsOf(live.id, tenant)) ?? new Map<string, string>();
@@ -180,13 +179,13 @@ async function expectTags(manifest: Manifest, live: LiveWorkspace, tenant: Tenan
       ...(metadata['protect'] === true ? ['protect'] : []),
       ...(metadata['onRemove'] === 'release' ? ['release'] : []),
     ];
-    // The id is that of the ledger, and absent from a tag that was written by hand.
+    // The id is that of the ledger; a tag that was set manually has none.
     expect(found.get(ownershipTagKey)?.replace(/:id=[0-9a-f]{8}$/, '')).toBe([stackName, ...flags].join(':'));
   }
   if (kind === 'RemoteStateConsumers' || spec['tags'] === undefined) return;
   const declared = isJsonObject(spec['tags']) ? spec['tags'] : {};
   for (const [key, value] of Object.entries(declared)) expect(found.get(key)).toBe(value ?? '');
-  // The stack's defaults may keep some tags beside a short form, too; there only a document of its own tells.
+  // Defaults can also keep tags with a short form, so only a separate document is checked.
   if (kind !== 'TagBindings') return;
   const kept = (Array.isArray(spec['keep']) ? spec['keep'] : []).map(String);
   const isOthers = (key: string) => kept.some((pattern) => matchesPattern(key, pattern));
@@ -199,7 +198,7 @@ async function expectConsumers(declared: Json, live: LiveWorkspace, tenant: Tena
   expect(names.toSorted()).toEqual((Array.isArray(declared) ? declared : []).map(String).toSorted());
 }
 
-/** The paths of the mounts that a document is for. */
+/** The paths of the mounts of a document. */
 function mountsOf({ metadata: { target = 'prod', targets } }: Manifest, tenant: Tenant): string[] {
   const named = Array.isArray(targets) ? targets : [target];
   return named.map((name) => (name === 'spare' ? mounts.spare : mounts.prod)(tenant.name));

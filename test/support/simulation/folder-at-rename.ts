@@ -1,6 +1,6 @@
 /**
- * Loaded into a command before anything else (`node --import`): just before the file that it was told takes the place of another,
- * that place becomes a folder, as if somebody had changed branches in between. The system then refuses to replace it.
+ * Loaded into a command with `node --import`: just before the rename with the given number, its destination becomes a folder, as if
+ * another branch was checked out in between. The system then refuses the rename.
  */
 import { mkdirSync, promises, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,4 +1,4 @@
-/** What must be true after every storm, whatever happened in it. Each finding is a sentence; none is a good end. */
+/** Checks of what must be true after every storm. Each violation is a sentence. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kebabCase, snakeCase } from '../../../src/model/field.ts';
@@ -10,7 +10,7 @@ import { stackName } from './stack-folder.ts';
 import { show, showMount } from './tenant-client.ts';
 import { billing, bystander, mounts, neighbourId, secretsOf, type Tenant } from './world.ts';
 
-/** Whether a workspace is one that no stack of a storm declares: of nobody, or of another stack. */
+/** Whether a workspace is not declared by a stack of a storm: without owner, or of another stack. */
 export function isStranger(id: string, tenant: Tenant): boolean {
   return strangerIds(tenant).includes(id);
 }
@@ -19,7 +19,7 @@ function strangerIds(tenant: Tenant): string[] {
   return [bystander, billing].map((name) => neighbourId(name, tenant));
 }
 
-/** Requests that went where nothing is ours. */
+/** Writes to resources that are not ours. */
 export function foreignWrites(writes: readonly SeenRequest[], tenant: Tenant): string[] {
   const ours = [
     new RegExp(`^/api/v2/organizations/${tenant.name}/workspaces$`),
@@ -31,7 +31,7 @@ export function foreignWrites(writes: readonly SeenRequest[], tenant: Tenant): s
     .map(({ method, path }) => `${method} ${path} writes what is not ours`);
 }
 
-/** What the strangers are, but for the edges that others may add to them. */
+/** The state of these workspaces, without consumers, which others may add. */
 export async function strangersOf(tenant: Tenant): Promise<unknown> {
   const { workspaces } = await snapshot(tenant);
   return workspaces
@@ -40,8 +40,8 @@ export async function strangersOf(tenant: Tenant): Promise<unknown> {
 }
 
 /**
- * The ledger against the service: ids that exist, under their names, with the values that were recorded. What the stack
- * does not declare any more, and keeps, may have moved since: the ledger has what we last wrote.
+ * Compares the ledger with the service: recorded ids must exist, with their names and the recorded values. A resource that is kept but no
+ * longer declared may have changed since, because the ledger has the last written values.
  */
 export async function ledgerErrors(
   directory: string,
@@ -92,7 +92,7 @@ async function workspaceErrors(
   return [...named, ...differing(address, fields, attributes, kebabCase)];
 }
 
-/** Fields that are plain on both sides and not the same; how others compare is not for this place to know. */
+/** Booleans and numbers that differ; other fields need the comparison of their kind. */
 function differing(
   address: string,
   fields: JsonObject,
@@ -107,7 +107,7 @@ function differing(
   });
 }
 
-/** Everything that a user can see of the runs: what was printed, and what is kept beside the stack. */
+/** Secrets in the output of the runs, or in the files that trueup stores with the stack. */
 export async function printedSecrets(
   printed: readonly string[],
   directory: string,

@@ -1,7 +1,7 @@
 /**
- * Loaded into a command before anything else (`node --import`): counts what it writes to ledgers in each place, and kills the process
- * by SIGKILL at one of these writes, just before or just after it. Counted are files that are replaced or removed, pushes of git,
- * and statements that change tables of PostgreSQL.
+ * Loaded into a command with `node --import`: counts the writes to ledgers in all stores, and kills the process by SIGKILL just before
+ * or just after one of them. Writes are files that are replaced or removed, pushes of git, and statements that change tables of
+ * PostgreSQL.
  */
 import childProcess from 'node:child_process';
 import { appendFileSync, promises } from 'node:fs';
@@ -14,33 +14,33 @@ let count = 0;
 const kill = () => process.kill(process.pid, 'SIGKILL');
 
 /** @returns whether the process dies after this write */
-function begin(what: string): boolean {
+function startWrite(what: string): boolean {
   count += 1;
   const log = process.env['LOG_WRITES'];
   if (log !== undefined) appendFileSync(log, `${what}\n`);
-  const isIt = count === Number(at);
-  if (isIt && when === 'before') kill();
-  return isIt && when === 'after';
+  const isChosen = count === Number(at);
+  if (isChosen && when === 'before') kill();
+  return isChosen && when === 'after';
 }
 
 const { rename, rm } = promises;
 promises.rename = async (from, to) => {
-  // The objects of git in a temporary folder are no ledger before they are pushed.
-  const isLast = !String(to).includes('/trueup-git-') && begin(`rename ${String(to)}`);
+  // Git objects in a temporary folder are not part of a ledger before they are pushed.
+  const diesAfterwards = !String(to).includes('/trueup-git-') && startWrite(`rename ${String(to)}`);
   await rename(from, to);
-  if (isLast) kill();
+  if (diesAfterwards) kill();
 };
 promises.rm = async (path, options) => {
-  const isLast = /\.(lock|json)$/.test(String(path)) && begin(`rm ${String(path)}`);
+  const diesAfterwards = /\.(lock|json)$/.test(String(path)) && startWrite(`rm ${String(path)}`);
   await rm(path, options);
-  if (isLast) kill();
+  if (diesAfterwards) kill();
 };
 
 const { spawn } = childProcess;
 childProcess.spawn = ((command: string, args: readonly string[], options: object) => {
-  const isLast = args.includes('push') && begin('git push');
+  const diesAfterwards = args.includes('push') && startWrite('git push');
   const child = spawn(command, args, options);
-  if (isLast) child.once('exit', kill);
+  if (diesAfterwards) child.once('exit', kill);
   return child;
 }) as typeof spawn;
 
@@ -50,7 +50,7 @@ Socket.prototype.write = function (this: Socket, ...given: Parameters<typeof wri
   const text = data instanceof Uint8Array ? Buffer.from(data).toString('latin1') : '';
   const [, statement] =
     /((?:insert into|update|delete from) trueup\.(?:ledgers|locks|history))/.exec(text) ?? [];
-  if (statement !== undefined && begin(statement)) this.once('data', kill);
+  if (statement !== undefined && startWrite(statement)) this.once('data', kill);
   return write.apply(this, given);
 } as typeof write;
 syncBuiltinESMExports();

@@ -1,7 +1,7 @@
 /**
- * Loaded into a server before anything else (`node --import`): kills the process by SIGKILL at one statement of the
- * transaction that writes a certain description, counted from that statement on; a transaction's end counts as one. With 0
- * it dies just before the description is written.
+ * Loaded into a server with `node --import`: kills the process by SIGKILL at one statement of the transaction that writes the
+ * given description. Statements are counted from that write on, and the end of the transaction counts as one. With 0 the process
+ * dies just before the description is written.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
@@ -29,6 +29,6 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
   const isEnd = sql === 'COMMIT' || sql === 'ROLLBACK';
   if (isEnd) step();
   exec.call(this, sql);
-  // And just behind the end, before anything is answered.
+  // And just after the end, before the response is sent.
   if (isEnd) step();
 };

@@ -1,11 +1,11 @@
 /**
- * A service that lacks parts of the workspaces API: a filter in front of the embedded one, which forgets what it lacks in requests
- * and in answers, as a real server of that kind was seen to do (wire/workspaces 4).
+ * A service that lacks parts of the workspaces API: a filter in front of the embedded one, which removes those parts from requests
+ * and responses, as a real server of that kind does (wire/workspaces 4).
  */
-import type { Answer, SeenRequest, Warden } from '../cli/faulty-proxy.ts';
+import type { Answer, SeenRequest, RequestHandler } from '../cli/faulty-proxy.ts';
 import { looseTriggers } from './loose-triggers.ts';
 
-/** What can be lacking, each by itself or together with others. */
+/** Parts of the API that can be missing, alone or together. */
 export const lacks = [
   'included-tags',
   'tag-filter',
@@ -20,7 +20,7 @@ export const lacks = [
   'rate-headers',
 ] as const;
 
-/** Those, and what the corpus is not tried without. */
+/** These parts, and further ones without which the corpus is not tested. */
 export type Lack =
   | (typeof lacks)[number]
   | 'mode-resets'
@@ -30,12 +30,12 @@ export type Lack =
   | 'exclusive-triggers';
 
 interface Filter {
-  /** the path that is asked for instead */
+  /** changes the path of a request */
   readonly path?: (path: string) => string;
-  /** whether the service does not know this path */
+  /** whether the service responds to this path with 404 */
   readonly unknown?: (path: string) => boolean;
   readonly body?: (body: Document) => Document;
-  /** each workspace in an answer */
+  /** changes each workspace in a response */
   readonly workspace?: (workspace: Workspace) => Workspace;
   readonly answer?: (answer: Answer) => Answer;
 }
@@ -100,7 +100,7 @@ const filters: Readonly<Record<Lack, Filter>> = {
       relationships: without(one.relationships, 'locked-by'),
     }),
   },
-  // Has no project, never destroys a workspace, and assesses none.
+  // Without projects, automatic destroys and health assessments.
   'hosted-fields': {
     workspace: (one) => ({
       ...one,
@@ -113,7 +113,7 @@ const filters: Readonly<Record<Lack, Filter>> = {
       relationships: without(one.relationships, 'project'),
     }),
   },
-  // Says of every mode that it is inherited, and never resets one.
+  // Without resets of the execution mode.
   'mode-resets': {
     body: (body) => {
       if (body.data === undefined || body.data === null || isList(body.data)) return body;
@@ -124,7 +124,7 @@ const filters: Readonly<Record<Lack, Filter>> = {
     },
   },
   projects: { unknown: (path) => path.includes('/projects') },
-  // It has a memory, and so is no filter.
+  // Needs a memory, so it is not a filter but `looseTriggers`.
   'exclusive-triggers': {},
   'pool-relationship': {
     workspace: (one) => {
@@ -192,8 +192,8 @@ const notFound: Answer = {
   text: '404 page not found\n',
 };
 
-/** For the proxy between a stack and the embedded service: from now on the service lacks these. */
-export function lacking(...missing: readonly Lack[]): Warden {
+/** A handler for the proxy between a stack and the embedded service, which removes these parts. */
+export function lacking(...missing: readonly Lack[]): RequestHandler {
   const all = missing.map((lack) => filters[lack]);
   const triggers = missing.includes('exclusive-triggers') ? looseTriggers() : undefined;
   return async (request, pass) => {
@@ -222,8 +222,8 @@ function bodyOf({ text }: SeenRequest, all: readonly Filter[]): string {
   return JSON.stringify(body);
 }
 
-/** A service that answers for tag bindings, and drops all that are written. */
-export const droppingTags: Warden = (request, pass) => {
+/** A service that has tag bindings, but ignores all writes of them. */
+export const droppingTags: RequestHandler = (request, pass) => {
   if (request.text === '') return pass();
   if (request.path.endsWith('/tag-bindings')) return pass(request.path, '{"data":[]}');
   const body = JSON.parse(request.text) as { data?: { relationships?: Record<string, unknown> } };
@@ -231,8 +231,8 @@ export const droppingTags: Warden = (request, pass) => {
   return pass(request.path, JSON.stringify(body));
 };
 
-/** A service that keeps upper and lower case of flat tags apart. */
-export const keepingTagCase: Warden = async (request, pass) => {
+/** A service whose flat tags are case-sensitive. */
+export const keepingTagCase: RequestHandler = async (request, pass) => {
   const sent = request.text.replaceAll(
     /("type":"tags","attributes":\{"name":")([^"]*[A-Z][^"]*)"/g,
     (_, before: string, name: string) => `${before}upper-${name}"`,

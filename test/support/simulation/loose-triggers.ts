@@ -1,9 +1,9 @@
 /**
- * A service that keeps what triggers runs in its own way, as a real server was seen to: a list or an expression that is set does not
- * clear all others, `tags-regex: ""` is ignored, and `file-triggers-enabled` only tells whether one of the lists is filled. The service
- * behind it never hears of any of them.
+ * A service that stores run triggers in its own way, like a real server: setting a list or an expression does not clear all others,
+ * `tags-regex: ""` is ignored, and `file-triggers-enabled` only shows whether one of the lists has elements. The service behind it
+ * does not get any of these attributes.
  */
-import type { Answer, SeenRequest, Warden } from '../cli/faulty-proxy.ts';
+import type { Answer, SeenRequest, RequestHandler } from '../cli/faulty-proxy.ts';
 
 interface Triggers {
   readonly prefixes: readonly string[];
@@ -26,15 +26,15 @@ interface Document {
 
 const none: Triggers = { prefixes: [], patterns: [], regex: '', isConnected: false };
 
-/** Makes one for the proxy in front of a service; it remembers the triggers of each workspace. */
-export function looseTriggers(): Warden {
+/** Makes a handler for the proxy in front of a service; it stores the triggers of each workspace. */
+export function looseTriggers(): RequestHandler {
   const known = new Map<string, Triggers>();
   const before = ({ id = '', attributes }: Workspace) => known.get(id) ?? triggersIn(attributes);
   return async (request, pass) => {
     const write = writeIn(request);
     if (write === undefined) return shown(await pass(), before);
     const { id, attributes } = write;
-    // A creation does not look at file triggers.
+    // A create ignores `file-triggers-enabled`.
     const next =
       id === undefined
         ? after(none, { ...attributes, 'file-triggers-enabled': null })
@@ -51,7 +51,7 @@ export function looseTriggers(): Warden {
 }
 
 interface Write {
-  /** undefined: it creates one */
+  /** undefined for a create */
   readonly id?: string | undefined;
   readonly attributes: Attributes;
   /** the body without triggers */
@@ -78,7 +78,7 @@ function withoutRegex(attributes: Attributes): Attributes {
   return Object.keys(left).length === 0 ? others : { ...others, 'vcs-repo': left };
 }
 
-/** The triggers after a write; a text is a refusal. */
+/** The triggers after a write, or the text of an error. */
 function after(old: Triggers, attributes: Attributes): Triggers | string {
   const repository = repositoryOf(attributes);
   const regex = repository?.['tags-regex'] as string | null | undefined;
@@ -130,7 +130,7 @@ function withTriggers(workspace: Workspace, { prefixes, patterns, regex }: Trigg
   };
 }
 
-/** Of a workspace that was made past the proxy. */
+/** The triggers of a workspace that was created without the proxy. */
 function triggersIn(attributes: Attributes = {}): Triggers {
   const repository = repositoryOf(attributes);
   return {

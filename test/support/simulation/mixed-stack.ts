@@ -1,6 +1,6 @@
 /**
- * One stack before and after a change of everything: creates, updates, deletes, a release, a rename, an adoption, tags,
- * consumers, roles, the config with its reviewer JWT; and neighbours that are nobody's business.
+ * One stack before and after changes of every sort: creates, updates, deletes, a release, a rename, an adoption, tags,
+ * consumers, roles, the config with its reviewer JWT; and neighbours that no apply may change.
  */
 import { clusterAuthConfig, consumers, role, tagBindings, workspace } from '../cli/documents.ts';
 import { clusterAuthTarget, type StackFile, workspacesTarget } from '../rig/stack-folder.ts';

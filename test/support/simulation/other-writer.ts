@@ -1,7 +1,6 @@
 /**
- * The other people of a storm. A gentle one adds to what nobody else speaks for: consumers and tags that no manifest
- * declares, at moments that are not inside the one window that the service leaves open; none of that may be
- * lost. A rough one does anything to anything, at any moment.
+ * Other users during a storm. The gentle writer only adds consumers and tags that no manifest declares, and not in the one window
+ * in which the service can lose them; none of them may be lost. The rough writer makes any change at any time.
  */
 import { isJsonObject } from '../../../src/model/json.ts';
 import { isStranger } from './invariants.ts';
@@ -11,7 +10,7 @@ import { bindTags, carryOut, consumersOf, sendAsOther, show, tagsOf, workspacesO
 import type { Dice, OtherWriter } from './weather.ts';
 import { billing, bystander, neighbourId, type Tenant } from './world.ts';
 
-/** Does each action at a request that the dice choose. */
+/** Does each action at a random request. */
 export function roughWriter(actions: readonly HandAction[], tenant: Tenant, dice: Dice): OtherWriter {
   const due = actions.map((action, index) => ({ action, at: 1 + Math.floor(dice('action', index) * 60) }));
   return {
@@ -26,7 +25,7 @@ export function roughWriter(actions: readonly HandAction[], tenant: Tenant, dice
   };
 }
 
-/** Which of the lists that are read: mostly that of the first apply, the second to be read. */
+/** The number of the list after which the writer acts: mostly the second one, which the first apply reads. */
 const dueAt = [1, 2, 2, 2, 2, 3, 4, 5];
 
 export function gentleWriter(draft: StackDraft, tenant: Tenant, dice: Dice): OtherWriter {
@@ -43,7 +42,7 @@ export function gentleWriter(draft: StackDraft, tenant: Tenant, dice: Dice): Oth
     before: async (_, count) => {
       if (count === 5) await consume(neighbourId(bystander, tenant));
     },
-    // A plan that is made from this list does not know; what it writes is read again only later.
+    // The plan that uses this list does not have these changes; the apply reads the resources again later.
     after: async ({ path }) => {
       if (!/workspaces\?.*number%5D=1$/.test(path)) return;
       lists += 1;
@@ -73,7 +72,7 @@ export function gentleWriter(draft: StackDraft, tenant: Tenant, dice: Dice): Oth
   };
 }
 
-/** Whether the stack speaks for the tags, or for the consumers, of a workspace. */
+/** Whether the stack declares the tags, or the consumers, of a workspace. */
 function declares({ manifests, defaults }: StackDraft, name: string, kind: string, short: string): boolean {
   const inDefaults = isJsonObject(defaults['Workspace']) && defaults['Workspace'][short] !== undefined;
   return (
@@ -86,7 +85,7 @@ function declares({ manifests, defaults }: StackDraft, name: string, kind: strin
   );
 }
 
-/** Adds one to the set as it is: a careful person. False when the workspace is not there, or has no room. */
+/** Adds a tag to the current ones. False if the workspace does not exist, or cannot have more tags. */
 async function addTag(id: string, tenant: Tenant): Promise<boolean> {
   const before = await tagsOf(id, tenant);
   if (before === undefined || before.size >= 9) return false;
@@ -99,7 +98,7 @@ function addConsumer(id: string, tenant: Tenant): Promise<boolean> {
   });
 }
 
-/** undefined when the workspace is not there any more, or shares its state with everyone. */
+/** undefined if the workspace does not exist any more, or shares its state with everyone. */
 async function hasConsumer(id: string, tenant: Tenant): Promise<boolean | undefined> {
   const live = await show(`/api/v2/workspaces/${id}`, tenant);
   if (!isJsonObject(live) || !isJsonObject(live['attributes'])) return undefined;

@@ -1,4 +1,4 @@
-/** What other people do behind trueup's back: plain API calls, some of which the service refuses. As data, to be read. */
+/** Changes by other people without trueup: plain API calls as data, some of which the service refuses. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { ownershipTagKey } from '../../../src/model/resource.ts';
@@ -130,7 +130,7 @@ function bindings(values: JsonObject): Json {
   }));
 }
 
-/** The tag binding that is the ownership tag, as the service gives and takes it. */
+/** The tag binding of an ownership tag, in the format of the service. */
 export function ownershipBinding(value: string, key = ownershipTagKey): Json {
   return { type: 'tag-bindings', attributes: { key, value } };
 }

@@ -1,11 +1,11 @@
-/** Specs of roles and configs as anyone might write them: every field, in the spellings that the service admits. */
+/** Random specs of roles and configs: every field, in all spellings that the service accepts. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { caCert, otherCaCert, otherPublicKey, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
 
 const flag = fc.constantFrom<Json>(true, false, null);
 
-/** One number of seconds in some spelling. */
+/** A number of seconds in one of its spellings. */
 function lifetime(seconds: readonly number[]): fc.Arbitrary<Json> {
   return fc.constantFrom(
     null,
@@ -15,7 +15,7 @@ function lifetime(seconds: readonly number[]): fc.Arbitrary<Json> {
   );
 }
 
-/** A list in some order, or as one text. */
+/** A list in random order, or as one text. */
 function wordList(words: readonly string[]): fc.Arbitrary<Json> {
   return fc.oneof(
     fc.constantFrom<Json>(null, [], ''),
@@ -30,7 +30,7 @@ const names = fc.oneof(
   fc.constant(['*']),
 );
 
-/** Batch tokens are neither periodic nor counted. */
+/** Batch tokens can have neither a period nor a limit of uses. */
 const tokenKind: fc.Arbitrary<JsonObject> = fc.oneof(
   { withCrossShrink: true },
   fc.record<Record<string, Json>>(
@@ -96,7 +96,7 @@ const certificates = fc.constantFrom<Json>(
   `\n${caCert.trim()}  \n\n`,
 );
 
-/** Outside a pod a certificate or a key must be there. */
+/** Outside of a pod a certificate or a key is required. */
 export const configSpec: fc.Arbitrary<JsonObject> = fc
   .record<Record<string, Json>>(
     {

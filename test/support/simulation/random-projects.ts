@@ -1,6 +1,6 @@
 /**
- * Projects in random stacks: with and without tags and durations, workspaces that are placed in them by name, and what others do to
- * projects by hand. Apart from `random-stacks.ts`, because storms and digests know no projects.
+ * Projects in random stacks: with and without tags and durations, workspaces that refer to them by name, and manual changes of
+ * projects by others. Not in `random-stacks.ts`, because storms and digests have no projects.
  */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
@@ -9,7 +9,7 @@ import { drift, type HandAction } from './random-actions.ts';
 import { type Manifest, type StackDraft, stackDraft, tags } from './random-stacks.ts';
 import { legacyProject, neighbours } from './world.ts';
 
-/** `cash` is what becomes of `money` when a manifest renames it. */
+/** `cash` is the new name of `money` after a rename. */
 const projectNames = ['money', 'ops', 'cash', legacyProject] as const;
 
 const execution = fc.constantFrom<JsonObject>(
@@ -67,7 +67,7 @@ const projects: fc.Arbitrary<Manifest[]> = fc
     ),
   );
 
-/** The draft with some of its workspaces in these projects, and in one that no stack declares, by name. */
+/** Puts some workspaces of the draft into these projects, and into one that no stack declares, by name. */
 function placed(draft: StackDraft, declared: readonly Manifest[], places: readonly number[]): StackDraft {
   const names = [...declared.map(({ metadata: { name } }) => name), 'plain'];
   const manifests = draft.manifests.map((manifest, index) => {
@@ -99,7 +99,7 @@ function patch(attributes: JsonObject, relationships: JsonObject = {}): JsonObje
   return { data: { type: 'projects', attributes, relationships } };
 }
 
-/** The body of a PATCH that makes the tags exactly these. */
+/** The body of a PATCH that replaces all tags. */
 function bound(values: JsonObject): JsonObject {
   const data = Object.entries(values).map(([key, value]) => ({
     type: 'tag-bindings',
@@ -143,7 +143,7 @@ const byHand: fc.Arbitrary<HandAction> = fc.oneof(
   { weight: 2, arbitrary: nameOf.map((name) => on(name, 'DELETE')) },
 );
 
-/** Of everything: workspaces, the mount and projects. */
+/** Changes of workspaces, the mount and projects. */
 export const driftWithProjects: fc.Arbitrary<readonly HandAction[]> = fc
   .tuple(drift, fc.array(byHand, { maxLength: 2 }))
   .map((parts) => parts.flat());

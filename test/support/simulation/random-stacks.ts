@@ -1,4 +1,4 @@
-/** Parent stacks: some workspaces with their parts, some roles, perhaps a config, and defaults under all of them. */
+/** Random stacks: some workspaces with their children, some roles, sometimes a config, and defaults. */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { configSpec, roleSpec } from './random-cluster-auth.ts';
@@ -8,22 +8,22 @@ import { annex, bystander, legacy } from './world.ts';
 export type Manifest = {
   readonly kind: string;
   readonly metadata: JsonObject & { readonly name: string };
-  /** absent of a removal request */
+  /** absent in a removal request */
   readonly spec?: JsonObject;
 };
 
 export interface StackDraft {
-  /** of the target for roles; absent: none named */
+  /** `owns` of the targets for roles */
   readonly owns: readonly string[] | undefined;
-  /** every role inside `owns` is the stack's */
+  /** whether these targets are exclusive */
   readonly exclusive?: boolean;
-  /** the stack has a second mount, so that every role and config says which */
+  /** whether the stack has a second mount, so that every role and config must name its target */
   readonly spare?: boolean;
   readonly defaults: JsonObject;
   readonly manifests: readonly Manifest[];
 }
 
-/** The names of workspaces that stacks declare. `moved` is what becomes of `app` when a manifest renames it. */
+/** The names of workspaces that stacks declare. `moved` is the new name of `app` after a rename. */
 export const workspaceNames = ['app', 'db', 'Web_1', 'moved', legacy] as const;
 export const roleNames = ['pay-api', 'Pay-Worker', 'pay.batch_2'] as const;
 export const ownedRoles = 'pay*';
@@ -36,7 +36,7 @@ export const tags: fc.Arbitrary<JsonObject> = fc.dictionary(
 
 const keep = fc.constantFrom<Json>(['cost-*'], ['*'], ['unrelated', 'a*']);
 
-/** The tags of a workspace: not managed, in its own document, or in a document of their own. */
+/** The tags of a workspace: not managed, in the document of the workspace, or in a separate document. */
 function tagsOf(name: string): fc.Arbitrary<Child> {
   return fc.oneof(
     { withCrossShrink: true },
@@ -69,7 +69,7 @@ function tagBindings(name: string, value: Json, kept: Json | undefined): Manifes
   };
 }
 
-/** Who reads the state: everyone, a list, or whatever it is today. */
+/** The consumers of the state: everyone, a list, or not managed. */
 function sharingOf(name: string, names: readonly string[]): fc.Arbitrary<Child> {
   const others = [...names.filter((other) => other !== name), bystander];
   const consumers: fc.Arbitrary<Json> = fc.oneof(
@@ -116,7 +116,7 @@ const care = fc.oneof(
   },
 );
 
-/** What the names alone ask for: `legacy` is there before us, `moved` was `app`. */
+/** Metadata that depends on the name: `legacy` exists already, `moved` was called `app`. */
 function metadataOf(name: string): JsonObject & { name: string } {
   if (name === legacy) return { name, adopt: true };
   return name === 'moved' ? { name, renamedFrom: 'app' } : { name };
@@ -135,8 +135,8 @@ function workspaceManifests(name: string, names: readonly string[]): fc.Arbitrar
   ]);
 }
 
-/** What another team's file may say about a workspace that this stack does not declare. */
-const partsOfAnnex: fc.Arbitrary<Manifest[]> = fc.oneof(
+/** Documents for children of a workspace that this stack does not declare. */
+const childrenOfAnnex: fc.Arbitrary<Manifest[]> = fc.oneof(
   { withCrossShrink: true },
   { weight: 6, arbitrary: fc.constant<Manifest[]>([]) },
   {
@@ -155,7 +155,7 @@ const partsOfAnnex: fc.Arbitrary<Manifest[]> = fc.oneof(
   },
 );
 
-/** Documents that ask for the removal of some of what the stack does not declare. */
+/** Removal requests for some of the resources that the stack does not declare. */
 function removalRequests(kind: string, undeclared: readonly string[]): fc.Arbitrary<Manifest[]> {
   const removalRequest = (name: string, remove: string): Manifest => ({ kind, metadata: { name, remove } });
   return fc.oneof(
@@ -175,7 +175,7 @@ const workspaces: fc.Arbitrary<Manifest[]> = fc
   .map((names) => names.filter((name) => name !== 'moved' || !names.includes('app')))
   .chain((names) =>
     fc.tuple(
-      partsOfAnnex,
+      childrenOfAnnex,
       removalRequests(
         'Workspace',
         workspaceNames.filter((name) => name !== 'moved' && !names.includes(name)),
@@ -187,7 +187,7 @@ const workspaces: fc.Arbitrary<Manifest[]> = fc
 
 const adopt = fc.constantFrom<JsonObject>({}, { adopt: true });
 
-/** In which mounts a role or a config is; one document may be for both. */
+/** The targets of a role or a config; one document may be for both. */
 function mountOf(spare: boolean): fc.Arbitrary<JsonObject> {
   const one = fc.constantFrom<JsonObject>({}, {}, {}, { target: 'prod' });
   if (!spare) return one;

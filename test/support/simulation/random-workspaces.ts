@@ -1,6 +1,6 @@
 /**
- * Specs of a Workspace as anyone might write them: every field, every way to say it, left out as often as given, and
- * only combinations that the service's own rules admit. Ids of neighbours are those of `neighbours.ts`.
+ * Random specs of a Workspace: every field in all of its spellings, absent as often as present, and only combinations that the
+ * service accepts. Ids of neighbours are those of `world.ts`.
  */
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
@@ -10,12 +10,12 @@ type Fields = Readonly<Record<string, Json>>;
 
 const flag = fc.constantFrom<Json>(true, false, null);
 
-/** Some of the given fields, each left out as often as not. */
+/** Some of the given fields; each is absent in half of the cases. */
 function some(fields: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbitrary<Fields> {
   return fc.record<Record<string, Json>>({ ...fields }, { requiredKeys: [] });
 }
 
-/** Mode, pool and what is inherited are one decision; a pool that is inherited is one that the organization has. */
+/** Mode, pool and inheritance depend on each other; the organization has a pool to inherit. */
 const execution: fc.Arbitrary<Fields> = fc.oneof(
   { withCrossShrink: true },
   { weight: 3, arbitrary: fc.constant({}) },
@@ -90,7 +90,7 @@ const sourceControl: fc.Arbitrary<Fields> = fc.oneof(
           { weight: 4, arbitrary: fc.constant<Json>(null) },
           { weight: 4, arbitrary: repository({}) },
           { weight: 4, arbitrary: repository({ tagsRegex: fc.constantFrom<Json>(null, '') }) },
-          // A part of a repository, for workspaces that have one already.
+          // Some members of a repository, for workspaces that already have one.
           {
             weight: 1,
             arbitrary: fc.constantFrom<Json>(
@@ -155,7 +155,7 @@ export const workspaceSpec: fc.Arbitrary<Fields> = fc
   .tuple(execution, sourceControl, plain, beside)
   .map((parts) => withAssessableMode(Object.assign({}, ...parts)));
 
-/** Health assessments are for the mode remote alone, so who declares them declares it, lest somebody changes it by hand. */
+/** Health assessments need the mode `remote`, so a spec with them declares it: others may have changed the live mode. */
 function withAssessableMode(spec: Fields): Fields {
   const isRemote = spec['executionMode'] === 'remote' || spec['operations'] === true;
   return isRemote || spec['assessmentsEnabled'] !== true ? spec : { ...spec, assessmentsEnabled: false };

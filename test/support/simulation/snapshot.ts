@@ -1,10 +1,10 @@
-/** All that can be read of a tenant, but for the moments at which something changed: two states are compared by this. */
+/** All readable data of a tenant without times of changes, to compare two states. */
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { consumersOf, type LiveWorkspace, show, showMount, tagsOf, workspacesOf } from './tenant-client.ts';
 import { mounts, type Tenant } from './world.ts';
 
 export interface WorkspaceSnapshot extends LiveWorkspace {
-  /** the ownership tag among them */
+  /** with the ownership tag */
   readonly tags: Readonly<Record<string, string>>;
   /** ids */
   readonly consumers: readonly string[];
@@ -29,7 +29,7 @@ async function ofWorkspace(
   const tags = [...((await tagsOf(id, tenant)) ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     id,
-    attributes: withoutMoments(attributes),
+    attributes: withoutTimes(attributes),
     relationships: relationships ?? null,
     tags: Object.fromEntries(tags),
     consumers: (await consumersOf(id, tenant)).map((consumer) => consumer.id).sort(),
@@ -37,8 +37,8 @@ async function ofWorkspace(
   };
 }
 
-/** The time of an automatic destroy is one of them where it follows from a duration. */
-function withoutMoments(attributes: JsonObject): JsonObject {
+/** The time of an automatic destroy is also removed if the service computed it from a duration. */
+function withoutTimes(attributes: JsonObject): JsonObject {
   const { 'updated-at': _, 'latest-change-at': __, 'auto-destroy-at': at = null, ...rest } = attributes;
   return rest['auto-destroy-activity-duration'] === null ? { ...rest, at } : rest;
 }

@@ -1,10 +1,10 @@
-/** A random stack on disk, as a user has it: `trueup.yaml`, manifests, a secret file; and the commands that are run in it. */
+/** A random stack on disk, as a user has it: `trueup.yaml`, manifests, a secret file; and commands that run in it. */
 import { cpSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { Json } from '../../../src/model/json.ts';
-import { type Ran, trueup } from '../captured-host.ts';
+import { type CommandResult, trueup } from '../captured-host.ts';
 import {
   clusterAuthTarget,
   documentsText,
@@ -18,7 +18,7 @@ import { inTenant, jwts, mounts, type Tenant } from './world.ts';
 
 export const stackName = 'loop';
 
-/** `older`: as it was one step ago. `recovered`: lost, and rebuilt with `trueup recover` */
+/** `older`: as it was one step ago; `recovered`: lost, and rebuilt with `trueup recover` */
 export type LedgerFate = 'kept' | 'older' | 'lost' | 'recovered';
 
 export class StackFolder {
@@ -31,7 +31,7 @@ export class StackFolder {
     this.#tenant = tenant;
   }
 
-  /** Another checkout of the same stack, which shares no ledger and no lock with this one. */
+  /** Another checkout of the same stack, with a separate ledger and lock. */
   clone(): StackFolder {
     const directory = makeFolder();
     cpSync(this.directory, directory, { recursive: true });
@@ -47,11 +47,11 @@ export class StackFolder {
     });
   }
 
-  run(...args: readonly string[]): Promise<Ran> {
+  run(...args: readonly string[]): Promise<CommandResult> {
     return trueup(args, { cwd: this.directory, env: envOf(this.#tenant) });
   }
 
-  /** Puts the ledger that the next command finds in place; `older` is the one of the step before. */
+  /** Sets the ledger for the next command; `older` is that of the step before. */
   async takeLedger(which: LedgerFate): Promise<void> {
     const file = join(this.directory, '.trueup', `${stackName}.ledger.json`);
     const current = await readFile(file, 'utf8').catch(() => undefined);
@@ -71,7 +71,7 @@ export function envOf({ ownerToken, serviceToken }: Tenant): Readonly<Record<str
   return { API_TOKEN: ownerToken, SERVICE_TOKEN: serviceToken, REVIEWER_JWT, OTHER_JWT };
 }
 
-/** @param stack without manifests: of a file in which nothing stands nobody knows what it held */
+/** @param stack without manifests it names no file, because an empty file prevents removals */
 export function stackFile({ url, name }: Tenant, stack: Partial<StackDraft>): StackFile {
   const { manifests = [], owns, exclusive = false, spare = false, defaults = {} } = stack;
   const owned = owns === undefined ? {} : { owns, exclusive };
@@ -84,14 +84,14 @@ export function stackFile({ url, name }: Tenant, stack: Partial<StackDraft>): St
   return inTenant({ name: stackName, manifests: files, targets, spec: { defaults } }, name);
 }
 
-/** The whole draft in the words that a user would write it in. */
+/** The draft as the YAML that a user would write. */
 export function showDraft({ manifests, defaults, ...target }: StackDraft): string {
   const yaml = (values: readonly Json[]) => values.map((value) => `---\n${dump(value)}`).join('');
   return `# trueup.yaml: ${JSON.stringify({ ...target, defaults })}\n${yaml([...manifests])}`;
 }
 
-/** What `plan --format json` says; undefined when it has made no plan. */
-export function planIn({ out }: Ran): PlanOutput | undefined {
+/** The output of `plan --format json`; undefined if it made no plan. */
+export function planIn({ out }: CommandResult): PlanOutput | undefined {
   try {
     return JSON.parse(out) as PlanOutput;
   } catch {
@@ -113,36 +113,36 @@ export function errorsIn(plan: PlanOutput | undefined): PlanOutput['problems'] {
   return plan?.problems.filter(({ severity }) => severity === 'error') ?? [];
 }
 
-/** Who has read the plan lets its guards pass; without a plan, or one that no guard blocks, it takes a yes. */
+/** The arguments that apply a plan with all of its guards acknowledged; without blocking guards, `--yes`. */
 export function consent(plan: PlanOutput | undefined): string[] {
   if (plan === undefined || plan.acknowledge.length === 0) return ['--yes'];
   return ['--approve', plan.digest, '--again', '--ack', plan.acknowledge.join(',')];
 }
 
-export function shown({ code, out, err }: Ran): string {
+export function shown({ code, out, err }: CommandResult): string {
   return `exit code ${code}\n${out}${err}`;
 }
 
-/** What a plan may refuse although the stack itself is valid, because of what is live or what is not known any more. */
+/** The problems that a plan of a valid stack may have, because of live values or a lost ledger. */
 export const refusals: ReadonlySet<string> = new Set([
-  // somebody shares the state with everyone, and the manifest has a list without saying "globalRemoteState"
+  // another user shares the state with everyone, and the manifest has a list without "globalRemoteState"
   'consumers-while-global',
-  // somebody took the name or the ownership tag, or the ledger that knew better is lost
+  // another user took the name or the ownership tag, or the ledger with the ownership is lost
   'exists-unclaimed',
   'claimed-by-another-stack',
   'claimed-by-another-id',
   'reviewer-jwt-would-be-wiped',
-  // somebody gave the repository an expression for tags, and the manifest asks for file triggers without a word on it
+  // another user set an expression for tags, and the manifest has file triggers without the expression
   'regex-with-file-triggers',
-  // the manifest has a part of a repository, and there is none
+  // the manifest has only some members of a repository, and the workspace has none
   'vcs-repo-incomplete',
   // a role's live values that the manifest does not mention do not fit what it declares
   'ttl-over-maximum',
   'batch-periodic',
   'batch-counted',
-  // a removal request for what is protected, or is not ours
+  // a removal request for a resource that is protected, or not ours
   'protected',
   'not-ours',
-  // a schedule that would destroy what is protected
+  // a schedule that would destroy a protected resource
   'protected-destroy',
 ]);

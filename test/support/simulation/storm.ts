@@ -1,9 +1,9 @@
 /**
- * One storm, all of it from one number: a random stack is applied in fair weather, another one in a storm, and then, the
- * storm being over, once more. What has to be true then is true, or the storm throws what is not.
+ * One storm, which depends only on its seed: a random stack is applied without faults, another one with faults, and then once more
+ * without. Then all invariants must hold. @throws for those that do not
  */
 import fc from 'fast-check';
-import type { Ran } from '../captured-host.ts';
+import type { CommandResult } from '../captured-host.ts';
 import { startFaultyProxy } from '../cli/faulty-proxy.ts';
 import { expectLive } from './expect-live.ts';
 import { foreignWrites, ledgerErrors, printedSecrets, strangersOf } from './invariants.ts';
@@ -14,7 +14,7 @@ import { consent, errorsIn, planIn, refusals, showDraft, shown, StackFolder } fr
 import { type Dice, diceOf, type OtherWriter, stormyWeather } from './weather.ts';
 import { habits, startWorld, type Tenant } from './world.ts';
 
-/** `converged`, or the code of a problem that a person has to solve. */
+/** `converged`, or the code of a problem that a user has to fix. */
 export type StormEnding = string;
 
 export async function storm(seed: number): Promise<StormEnding> {
@@ -42,11 +42,11 @@ interface Place {
   readonly dice: Dice;
   readonly wire: Awaited<ReturnType<typeof startFaultyProxy>>;
   readonly folder: StackFolder;
-  /** past the storm */
+  /** without the proxy that causes faults */
   readonly tenant: Tenant;
 }
 
-/** Every way in which a command may end while nothing can be relied on. */
+/** The exit codes that are allowed during faults. */
 const stormyCodes: readonly number[] = [0, 1, 4, 5, 6, 7, 8, 9];
 
 class Storm {
@@ -78,18 +78,18 @@ class Storm {
       showDraft(second),
     );
     const strangers = JSON.stringify(await strangersOf(tenant));
-    wire.guardBy(stormyWeather(dice, writer));
+    wire.setHandler(stormyWeather(dice, writer));
     await this.#weather(isGentle);
-    wire.guardBy(undefined);
+    wire.setHandler(undefined);
     const ending = await this.#finish();
     await this.#check(ending, second, writer);
     const after = JSON.stringify(await strangersOf(tenant));
-    insist(after === strangers, 'a stranger was changed', [strangers, after]);
+    assertHolds(after === strangers, 'a stranger was changed', [strangers, after]);
     await folder.takeLedger('kept');
     return ending;
   }
 
-  /** The first of the drafts that is a valid stack, written; fair weather. */
+  /** Writes the first draft that is a valid stack; undefined if there is none. */
   async #take(drafts: readonly StackDraft[]): Promise<StackDraft | undefined> {
     for (const draft of drafts) {
       this.#place.folder.write(draft);
@@ -99,7 +99,7 @@ class Storm {
     return undefined;
   }
 
-  /** Plans and applies while everything breaks, as often as a pipeline would be run again; perhaps twice at once. */
+  /** Plans and applies during faults, twice like a pipeline that is run again, and sometimes in parallel. */
   async #weather(isGentle: boolean): Promise<void> {
     const { dice, folder } = this.#place;
     const twin = !isGentle && dice('twin') < 0.3 ? folder.clone() : undefined;
@@ -109,25 +109,25 @@ class Storm {
       if (dice('same folder', round) < 0.3) runs.push(this.#run(...args));
       if (twin !== undefined) runs.push(this.#runIn(twin, args));
       for (const ran of await Promise.all(runs))
-        insist(stormyCodes.includes(ran.code), 'an exit code that no storm explains', [shown(ran)]);
+        assertHolds(stormyCodes.includes(ran.code), 'an exit code that no storm explains', [shown(ran)]);
     }
     twin?.remove();
   }
 
-  /** In fair weather one apply does it all, and leaves nothing to plan. */
+  /** Without faults, one apply must leave nothing to plan. */
   async #finish(): Promise<StormEnding> {
     const planned = await this.#run('plan', '--format', 'json');
     const plan = planIn(planned);
     const [problem] = errorsIn(plan);
     if (problem !== undefined) {
       const { code } = problem;
-      insist(refusals.has(code) || code === 'unknown-reference', code, [planned.out]);
+      assertHolds(refusals.has(code) || code === 'unknown-reference', code, [planned.out]);
       return code;
     }
     const applied = await this.#run('apply', ...consent(plan));
-    insist(applied.code === 0, 'the apply after the storm', [shown(applied)]);
+    assertHolds(applied.code === 0, 'the apply after the storm', [shown(applied)]);
     const again = await this.#run('plan', '--exit-code');
-    insist(again.code === 0, 'the plan after the storm', [applied.out, shown(again)]);
+    assertHolds(again.code === 0, 'the plan after the storm', [applied.out, shown(again)]);
     return 'converged';
   }
 
@@ -142,24 +142,24 @@ class Storm {
       broken.push(...(await ledgerErrors(folder.directory, draft, tenant)), ...(await writer.losses()));
     }
     const writes = wire.writes();
-    insist(
+    assertHolds(
       broken.length === 0,
       broken.join('\n'),
       writes.map(({ method, path, status = 'no answer', text }) => `${method} ${path} ${status} ${text}`),
     );
   }
 
-  #run(...args: readonly string[]): Promise<Ran> {
+  #run(...args: readonly string[]): Promise<CommandResult> {
     return this.#runIn(this.#place.folder, args);
   }
 
-  async #runIn(folder: StackFolder, args: readonly string[]): Promise<Ran> {
+  async #runIn(folder: StackFolder, args: readonly string[]): Promise<CommandResult> {
     const ran = await folder.run(...args);
     this.#printed.push(`$ trueup ${args.join(' ')}`, ran.out, ran.err);
     return ran;
   }
 }
 
-function insist(holds: boolean, what: string, details: readonly string[]): void {
+function assertHolds(holds: boolean, what: string, details: readonly string[]): void {
   if (!holds) throw new Error([what, ...details].join('\n'));
 }

@@ -1,18 +1,18 @@
-/** What others do to a tenant past trueup, and what can be read of it. What the service refuses did not happen, and that is all. */
+/** Reads of a tenant, and changes by others without trueup. A change that the service refuses is ignored. */
 import { projectTagKey } from '../../../src/api/workspaces/tag-bindings.ts';
 import { ownershipTagKey } from '../../../src/model/resource.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { type HandAction, ownershipBinding } from './random-actions.ts';
 import { inTenant, type Tenant } from './world.ts';
 
-/** Or a project, which is answered in the same form. */
+/** A workspace, or a project, which has the same form. */
 export interface LiveWorkspace {
   readonly id: string;
   readonly attributes: JsonObject;
   readonly relationships: JsonObject;
 }
 
-/** The `data` of an answer; undefined when there is none. */
+/** The `data` of a response; undefined if there is none. */
 export async function show(path: string, tenant: Tenant): Promise<Json | undefined> {
   return (await ask(tenant, path, { token: tenant.ownerToken })).data;
 }
@@ -43,7 +43,7 @@ export async function projectCalled(name: string, tenant: Tenant): Promise<LiveW
   return (await projectsOf(tenant)).find(({ attributes }) => attributes['name'] === name);
 }
 
-/** The tags bound to a workspace, the ownership tag among them; undefined when the workspace does not exist. */
+/** The tags of a workspace with the ownership tag; undefined if the workspace does not exist. */
 export function tagsOf(id: string, tenant: Tenant): Promise<ReadonlyMap<string, string> | undefined> {
   return bindingsAt(`/api/v2/workspaces/${id}`, tenant);
 }
@@ -62,13 +62,13 @@ export async function bindingsAt(
   );
 }
 
-/** The workspaces that may read the state, those that share with everyone aside. */
+/** The consumers in the list of a workspace, without the effect of sharing with everyone. */
 export async function consumersOf(id: string, tenant: Tenant): Promise<readonly LiveWorkspace[]> {
   const path = `/api/v2/workspaces/${id}/relationships/remote-state-consumers?page%5Bsize%5D=100`;
   return ((await show(path, tenant)) ?? []) as unknown as readonly LiveWorkspace[];
 }
 
-/** Replaces all tags, as the other person who manages workspaces. */
+/** Replaces all tags, as another user who manages workspaces. */
 export function bindTags(
   id: string,
   tags: Iterable<readonly [string, string]>,
@@ -92,7 +92,7 @@ export async function bindProjectTags(
   return (await ask(tenant, `/api/v2/projects/${id}`, about)).ok;
 }
 
-/** Whether the service carried it out. */
+/** @returns whether the service accepted it */
 export async function sendAsOther(
   tenant: Tenant,
   method: string,
@@ -129,7 +129,7 @@ async function idOf(name: string, tenant: Tenant): Promise<string | undefined> {
   return isJsonObject(found) && typeof found['id'] === 'string' ? found['id'] : undefined;
 }
 
-/** `workspace/<name>` as an id stands for the id of that workspace; one that is not there is left out. */
+/** Replaces `workspace/<name>` by the id of that workspace, and leaves out missing workspaces. */
 async function withIds(body: JsonObject, tenant: Tenant): Promise<JsonObject> {
   const { data } = body;
   if (!Array.isArray(data)) return body;
@@ -155,7 +155,7 @@ async function withOwnership(body: JsonObject, path: string, tenant: Tenant): Pr
   );
 }
 
-interface Asking {
+interface RequestOptions {
   readonly method?: string;
   readonly token: string;
   readonly body?: JsonObject;
@@ -164,7 +164,7 @@ interface Asking {
 async function ask(
   tenant: Tenant,
   path: string,
-  { method = 'GET', token, body }: Asking,
+  { method = 'GET', token, body }: RequestOptions,
 ): Promise<{ readonly ok: boolean; readonly data: Json | undefined }> {
   const answer = await fetch(`${tenant.url}${path}`, {
     method,

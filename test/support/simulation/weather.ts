@@ -1,15 +1,14 @@
 /**
- * What the network and the service do to requests in a storm: answers that are lost before or after the request was
- * carried out, 429 with the time of its end, faults of the service and of a gateway before it, slow answers, and lists
- * that come in small pages whose order changes from page to page.
+ * The faults of a storm: connections that break before or after the request was processed, 429 with its end, errors of the service
+ * and of a gateway, slow responses, and lists in small pages whose order can change between pages.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, madeUp, type SeenRequest, type Warden } from '../cli/faulty-proxy.ts';
+import { type Answer, fakeAnswer, type SeenRequest, type RequestHandler } from '../cli/faulty-proxy.ts';
 
 /**
- * Chance that a seed decides: evenly from 0 up to 1, from what is asked, and not from when it is asked, so that requests that
- * overtake each other do not change what becomes of them, and a seed that failed fails again.
+ * Random numbers from 0 up to 1 that depend only on the seed and the words, and not on the order of calls. So the order of parallel
+ * requests does not matter, and a seed that failed fails again.
  */
 export type Dice = (...words: readonly (string | number)[]) => number;
 
@@ -20,19 +19,19 @@ export function diceOf(seed: number): Dice {
   };
 }
 
-/** Somebody else who writes to the service meanwhile. */
+/** Another user who writes to the service during the storm. */
 export interface OtherWriter {
-  /** called at each request, before it is dealt with */
+  /** called for each request, before it is processed */
   before(request: SeenRequest, count: number): Promise<void>;
-  /** called when the service has answered, and the answer is not passed on yet */
+  /** called when the service has responded, before the response is passed on */
   after(request: SeenRequest): Promise<void>;
-  /** what it did that must still be there; each a sentence when it is not */
+  /** a sentence for each of its changes that was lost */
   losses(): Promise<string[]>;
 }
 
-type Pass = Parameters<Warden>[1];
+type Pass = Parameters<RequestHandler>[1];
 
-/** A share of all requests each; of one that comes again the next draw decides. */
+/** The share of requests with each fault; a retry gets a new random number. */
 const faults: readonly (readonly [
   number,
   (request: SeenRequest, pass: Pass) => Promise<Answer | undefined>,
@@ -45,14 +44,14 @@ const faults: readonly (readonly [
       return undefined;
     },
   ],
-  [0.04, async () => madeUp({ answer: 429, headers: { 'x-ratelimit-reset': '0.1' } })],
-  // A gateway that repeats what it was sent.
-  [0.03, async (request) => madeUp({ answer: 503, body: { errors: [JSON.stringify(request)] } })],
+  [0.04, async () => fakeAnswer({ answer: 429, headers: { 'x-ratelimit-reset': '0.1' } })],
+  // A gateway that repeats the request in its response.
+  [0.03, async (request) => fakeAnswer({ answer: 503, body: { errors: [JSON.stringify(request)] } })],
   [
     0.03,
     async (_, pass) => {
       await pass();
-      return madeUp({ answer: 502 });
+      return fakeAnswer({ answer: 502 });
     },
   ],
   [
@@ -72,7 +71,7 @@ const faults: readonly (readonly [
   ],
 ];
 
-export function stormyWeather(dice: Dice, others: Pick<OtherWriter, 'before' | 'after'>): Warden {
+export function stormyWeather(dice: Dice, others: Pick<OtherWriter, 'before' | 'after'>): RequestHandler {
   const times = new Map<string, number>();
   let count = 0;
   return async (request, pass) => {
@@ -95,15 +94,15 @@ export function stormyWeather(dice: Dice, others: Pick<OtherWriter, 'before' | '
   };
 }
 
-/** The service chooses ids as it likes: what becomes of a request must not depend on them. */
+/** Ids are random, so faults must not depend on them. */
 function withoutIds(path: string): string {
   return path.replaceAll(/ws-[A-Za-z0-9]{16}/g, 'ws-…');
 }
 
-/** In half of all storms lists come in pages of three; now and then one of them is of another order than the rest. */
+/** In half of all storms lists have pages of three; sometimes a page has another order than the others. */
 function inSmallPages(path: string, dice: Dice, time: number): string {
   if (dice('small pages') < 0.5 || !path.includes('page%5Bsize%5D=100')) return path;
   const small = path.replace('page%5Bsize%5D=100', 'page%5Bsize%5D=3');
-  const isTurned = dice('turned page', small, time) < 0.1 && !small.endsWith('=1');
-  return isTurned ? small.replace('sort=name', 'sort=-name') : small;
+  const isReversed = dice('turned page', small, time) < 0.1 && !small.endsWith('=1');
+  return isReversed ? small.replace('sort=name', 'sort=-name') : small;
 }

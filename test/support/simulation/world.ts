@@ -1,6 +1,6 @@
 /**
- * The world of a simulated case: an organization and two mounts in an embedded service, with the neighbours that exist before a
- * case begins and that trueup refers to without managing them. Ids are unique in a whole service, so each tenant has its own.
+ * The world of a simulated case: an organization and two mounts in an embedded service, with neighbours that exist before a case
+ * and that trueup refers to without managing them. Ids are unique in a service, so each tenant has its own.
  */
 import { ownershipTagKey } from '../../../src/model/resource.ts';
 import type { OrganizationSeed } from '../../../src/server/seed/seed-schema.ts';
@@ -17,18 +17,18 @@ export const neighbours = {
 
 const ids: ReadonlySet<string> = new Set(Object.values(neighbours).flat());
 
-/** A workspace that nobody declares or owns, and that no apply may change; manifests can name it as a consumer. */
+/** A workspace without owner that no apply may change; manifests can name it as a consumer. */
 export const bystander = 'bystander';
 /** A workspace of another stack. */
 export const billing = 'billing';
 /** A workspace that exists without an ownership tag, for manifests to adopt. */
 export const legacy = 'legacy';
-/** A project that exists without an ownership tag, for manifests to adopt. No workspace gives its id, because it may go. */
+/** A project that exists without an ownership tag, for manifests to adopt. No workspace refers to its id, because it may be deleted. */
 export const legacyProject = 'found';
-/** A workspace of others, who let this stack keep its tags and its consumers. */
+/** A workspace of others whose tags and consumers this stack may manage. */
 export const annex = 'annex';
 
-/** The value with every neighbour's id made that of one tenant. */
+/** Replaces all ids of neighbours by those of a tenant. */
 export function inTenant<T extends object>(value: T, tenant: string): T {
   return JSON.parse(JSON.stringify(value), (_, member: unknown) =>
     typeof member === 'string' && ids.has(member) ? `${member}-${tenant}` : member,
@@ -40,7 +40,7 @@ export function neighbourId(name: string, tenant: Pick<Tenant, 'name'>): string 
   return `ws-${name}-${tenant.name}`;
 }
 
-/** What organizations differ in; workspaces that say nothing about it inherit it. */
+/** The different settings of organizations, which workspaces inherit by default. */
 export const habits: readonly Partial<OrganizationSeed>[] = [
   {},
   { 'default-execution-mode': 'agent' },
@@ -92,24 +92,24 @@ function organizationOf(tenant: string, habit: number): OrganizationSeed {
 }
 
 export interface Tenant {
-  /** of the organization, of its mount, and of the user who owns it */
+  /** the name of the organization, of its mount, and of its owner */
   readonly name: string;
-  /** of the service */
+  /** the URL of the service */
   readonly url: string;
   readonly ownerToken: string;
-  /** of somebody else who manages the organization's workspaces */
+  /** the token of another user who manages workspaces of the organization */
   readonly otherToken: string;
   readonly serviceToken: string;
-  /** all that was asked of the service; a case empties it */
+  /** all requests to the service; each case clears them */
   readonly requests: ServedRequest[];
 }
 
-/** The mounts of a tenant, by the target that stands for each. */
+/** The mounts of a tenant, by their targets. */
 export const mounts = { prod: (tenant: string) => tenant, spare: (tenant: string) => `${tenant}-spare` };
 
 const serviceToken = 'planted-service-token';
 
-/** What the commands find in their environment and files. None of it may be printed or kept. */
+/** JWTs in the environment and in files of the commands. None of them may be printed or stored. */
 export const jwts = {
   REVIEWER_JWT: 'the-jwt-of-the-environment',
   OTHER_JWT: 'another-jwt',
@@ -120,7 +120,7 @@ export function secretsOf({ ownerToken }: Tenant): readonly string[] {
   return [ownerToken, serviceToken, ...Object.values(jwts)];
 }
 
-/** @param habit which of the ways that organizations differ in, for each tenant by its name */
+/** @param habit the index in `habits` for each tenant, by its name */
 export async function startWorld(
   habit: Readonly<Record<string, number>>,
   options: Partial<ServerOptions> = {},
@@ -138,7 +138,7 @@ export async function startWorld(
       mounts: names.flatMap((name) => Object.values(mounts).map((path) => path(name))),
       'service-tokens': [{ token: serviceToken, policies: ['root'] }],
     },
-    // Another program of this machine may still know the port as its own service's; it has no token of this one.
+    // Another program on this machine may still use the port of a former service; its requests have no valid token.
     onRequest: (request) => {
       if (request.status !== 401) requests.push(request);
     },
@@ -153,13 +153,13 @@ export async function startWorld(
 
 const batch = 80;
 
-/** A fresh tenant for each case: starting a service for each of many hundred cases would take longer than the cases. */
+/** A new tenant for each case, because starting a service for each of many hundred cases would take too long. */
 export class TenantPool {
   #world: Awaited<ReturnType<typeof startWorld>> | undefined;
   #next = 0;
   readonly #free = new Map<number, Tenant[]>();
 
-  /** @param habit which of the ways that organizations differ in */
+  /** @param habit the index in `habits` */
   async take(habit: number): Promise<Tenant> {
     const kind = habit % habits.length;
     if ((this.#free.get(kind) ?? []).length === 0) await this.#open();
@@ -172,7 +172,7 @@ export class TenantPool {
     await this.#world?.close();
   }
 
-  /** A service that has no tenant left makes room for the next one. */
+  /** Replaces a service whose tenants are all used by a new one. */
   async #open(): Promise<void> {
     await this.close();
     const first = this.#next;

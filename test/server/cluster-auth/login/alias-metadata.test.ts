@@ -1,6 +1,10 @@
 // Annotations of service accounts, which only the dialect vault turns into metadata.
 import { expect, it } from 'vitest';
-import { type Misbehaviour, sendJson, yes } from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import {
+  type Misbehaviour,
+  sendJson,
+  acceptingReview,
+} from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
 
 const PREFIX = 'vault.hashicorp.com/alias-metadata-';
@@ -11,7 +15,7 @@ function annotated(annotations: unknown, status = 200): Misbehaviour {
   return (response, { path, body }) =>
     path === ACCOUNT
       ? sendJson(response, status, { kind: 'ServiceAccount', metadata: { annotations } })
-      : sendJson(response, 201, yes({}, body.spec.audiences));
+      : sendJson(response, 201, acceptingReview({}, body.spec.audiences));
 }
 
 async function login(misbehaviour: Misbehaviour, dialect: 'vault' | 'openbao' = 'vault') {

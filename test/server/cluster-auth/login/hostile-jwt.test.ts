@@ -5,20 +5,20 @@ import { expect, it } from 'vitest';
 import { mutation, partsOf } from '../../../support/server/cluster-auth/hostile-jwts.ts';
 import {
   type Account,
-  lasting,
+  withLifetime,
   legacyClaims,
   projectedClaims,
   publicKeyOf,
   sendJson,
-  yes,
+  acceptingReview,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
 
 const RUNS = 1000;
 
 const originals = [
-  { algorithm: 'ES256', claims: () => lasting(projectedClaims()) },
-  { algorithm: 'RS256', claims: () => lasting(projectedClaims()) },
+  { algorithm: 'ES256', claims: () => withLifetime(projectedClaims()) },
+  { algorithm: 'RS256', claims: () => withLifetime(projectedClaims()) },
   { algorithm: 'ES384', claims: () => legacyClaims() },
 ] as const;
 
@@ -49,7 +49,7 @@ const pick = fc.nat({ max: originals.length - 1 });
 it('accepts no changed header or claim if it has keys, even if the cluster confirms every JWT', async () => {
   const { logins, good } = await served({ pem_keys: ['ES256', 'RS256', 'ES384'].map(publicKeyOf) });
   logins.cluster.misbehaviour = (response, { body }) =>
-    sendJson(response, 201, yes(claimedAccount(body.spec.token), body.spec.audiences));
+    sendJson(response, 201, acceptingReview(claimedAccount(body.spec.token), body.spec.audiences));
   await fc.assert(
     fc.asyncProperty(pick, mutation, async (index, mutate) => {
       const original = good[index] ?? '';

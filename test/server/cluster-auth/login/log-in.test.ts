@@ -6,14 +6,14 @@ import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
 import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import {
   ALGORITHMS,
-  lasting,
+  withLifetime,
   legacyClaims,
   projectedClaims,
   publicKeyOf,
   REFUSED_ALGORITHMS,
   sendJson,
   UID,
-  yes,
+  acceptingReview,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import {
   DIALECTS,
@@ -35,7 +35,10 @@ const MANAGER = {
   ],
 };
 
-const forms = { projected: (now: number) => lasting(projectedClaims(), now), legacy: () => legacyClaims() };
+const forms = {
+  projected: (now: number) => withLifetime(projectedClaims(), now),
+  legacy: () => legacyClaims(),
+};
 
 describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   it('a login with unknown fields gets a warning, before the one about the lifetime', async () => {
@@ -81,7 +84,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
         status: 403,
         errors: ['invalid algorithm (alg) header parameter: token signed with unexpected algorithm'],
       };
-      for (const claims of [lasting(projectedClaims()), legacyClaims()]) {
+      for (const claims of [withLifetime(projectedClaims()), legacyClaims()]) {
         const jwt = await logins.cluster.issue({}, claims, algorithm);
         for (const tls of [false, true]) {
           await logins.configure({ tls });
@@ -156,7 +159,7 @@ describe('the first check that fails decides about the answer', () => {
     ['issued tomorrow', { iat: 4e9 }, 'invalid issued at (iat) claim: token issued in the future'],
   ])('a JWT that is %s is refused before the cluster is asked', async (_case, times, error) => {
     const logins = await serveLogins();
-    const jwt = await logins.cluster.issue({}, { ...lasting(projectedClaims()), ...times });
+    const jwt = await logins.cluster.issue({}, { ...withLifetime(projectedClaims()), ...times });
     expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: [error] });
     expect(logins.cluster.questions).toEqual([]);
   });
@@ -180,7 +183,7 @@ describe('the first check that fails decides about the answer', () => {
     const logins = await serveLogins({ dialect });
     await logins.configure({ disable_iss_validation: false });
     expect((await logins.login(await logins.cluster.issue())).status).toBe(status);
-    const claims = { ...lasting(projectedClaims()), iss: 'cluster/serviceaccount' };
+    const claims = { ...withLifetime(projectedClaims()), iss: 'cluster/serviceaccount' };
     expect((await logins.login(await logins.cluster.issue({}, claims))).status).toBe(200);
   });
 
@@ -219,7 +222,7 @@ describe('the first check that fails decides about the answer', () => {
 
   it('claims of a wrong type are reported before names are compared', async () => {
     const logins = await serveLogins();
-    const claims = { ...lasting(projectedClaims({ name: 'nobody' })), 'kubernetes.io': 'x' };
+    const claims = { ...withLifetime(projectedClaims({ name: 'nobody' })), 'kubernetes.io': 'x' };
     const { status, errors } = await logins.login(await logins.cluster.issue({}, claims));
     expect([status, errors?.[0]]).toEqual([500, expect.stringMatching(/^decoding failed/)]);
   });
@@ -288,13 +291,13 @@ describe('the identity of a service account', () => {
 
 it('ignores flat claims of another account beside nested claims', async () => {
   const logins = await serveLogins();
-  const both = { ...legacyClaims({ name: 'admin', uid: 'x' }), ...lasting(projectedClaims()) };
+  const both = { ...legacyClaims({ name: 'admin', uid: 'x' }), ...withLifetime(projectedClaims()) };
   const { auth } = await logins.login(await logins.cluster.issue({}, both));
   expect(auth.metadata['service_account_name']).toBe('api');
 });
 
 it('trusts the key of a SHA-1 certificate only in the dialect openbao', async () => {
-  const claims = lasting(projectedClaims());
+  const claims = withLifetime(projectedClaims());
   for (const [dialect, status] of [
     ['neutral', 403],
     ['vault', 403],
@@ -317,7 +320,7 @@ describe('while the cluster reviews a JWT', () => {
     let asked = 0;
     logins.cluster.misbehaviour = (response, { body }) => {
       asked += 1;
-      void act(logins, asked).then(() => sendJson(response, 201, yes({}, body.spec.audiences)));
+      void act(logins, asked).then(() => sendJson(response, 201, acceptingReview({}, body.spec.audiences)));
     };
     const reply = await logins.login(await logins.cluster.issue());
     return { logins, reply };

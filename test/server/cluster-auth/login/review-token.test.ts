@@ -2,13 +2,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
 import {
-  lasting,
+  withLifetime,
   type Misbehaviour,
   projectedClaims,
   sendJson,
   sign,
   UID,
-  yes,
+  acceptingReview,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import { DIALECTS, type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
@@ -20,7 +20,7 @@ const REVIEWER = 'reviewer-secret';
 /** Confirms the JWT in a review that `change` has modified. */
 function almost(change: (status: Record<string, unknown>) => void): Misbehaviour {
   return (response, { body }) => {
-    const review = yes({}, body.spec.audiences) as { status: Record<string, unknown> };
+    const review = acceptingReview({}, body.spec.audiences) as { status: Record<string, unknown> };
     change(review.status);
     sendJson(response, 201, review);
   };
@@ -45,7 +45,7 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
     more();
   },
   'confirms it in a huge answer': (response, { body }) => {
-    const review = yes({}, body.spec.audiences) as Record<string, unknown>;
+    const review = acceptingReview({}, body.spec.audiences) as Record<string, unknown>;
     sendJson(response, 201, { padding: HUGE.repeat(20), ...review });
   },
   'sends no JSON': (response) => response.writeHead(201).end('<html>'),
@@ -53,7 +53,7 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
   'sends a list': (response) => sendJson(response, 201, []),
   'sends null': (response) => sendJson(response, 201, null),
   'confirms it with an error status': (response, { body }) =>
-    sendJson(response, 500, yes({}, body.spec.audiences)),
+    sendJson(response, 500, acceptingReview({}, body.spec.audiences)),
   'sends a redirect': (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
   'confirms it and reports an error': almost((status) => {
     status['error'] = 'expired';
@@ -144,7 +144,7 @@ describe('a login is refused when the cluster', () => {
 
   it('did not issue the JWT', async () => {
     const logins = await served();
-    expect(await logins.login(await sign(lasting(projectedClaims())))).toMatchObject(REFUSED);
+    expect(await logins.login(await sign(withLifetime(projectedClaims())))).toMatchObject(REFUSED);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Each field is well, but not beside the others. */
+/** Mistakes in the combination of fields or documents. */
 import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
 
 export const rules: readonly Slip[] = [
@@ -9,13 +9,13 @@ export const rules: readonly Slip[] = [
     ['duplicate 17:19', 'keep one of them'],
   ),
   slip(
-    'two names of roles fold to one',
+    'two names of roles differ only in case',
     clusterAuth,
     ['{ name: payments-db }', '{ name: Payments-API }'],
     ['same-name 35:19', 'keep one of them'],
   ),
   slip(
-    'a short form stands beside its own document',
+    'a short form and a document declare the same tags',
     platform,
     ['  description: Dashboards', '  tags: {}\n  description: Dashboards'],
     ['duplicate 38:19', 'keep one of them'],
@@ -33,7 +33,7 @@ export const rules: readonly Slip[] = [
     ['wrong-service 5:36', 'write "acme", or leave "target" out'],
   ),
   slip(
-    'a role is outside of what the target owns',
+    'a role is outside of "owns" of the target',
     clusterAuth,
     ['{ name: payments-db }', '{ name: billing-db }'],
     ['outside-owns 35:19', 'rename it, or add a pattern to "owns" of the target'],
@@ -51,7 +51,7 @@ export const rules: readonly Slip[] = [
     ['consumers-while-global 28:25', 'set "globalRemoteState" of the workspace to false, or remove the list'],
   ),
   slip(
-    'an agent has no pool',
+    'the execution mode agent has no pool',
     payments,
     ['  agentPool: build\n', ''],
     [
@@ -60,13 +60,13 @@ export const rules: readonly Slip[] = [
     ],
   ),
   slip(
-    'a pool has no agent',
+    'a pool is set without the execution mode agent',
     platform,
     ['executionMode: local', 'executionMode: local\n  agentPoolId: apool-build'],
     ['agent-pool-without-agent 9:3', 'write "executionMode: agent", or remove "agentPoolId"'],
   ),
   slip(
-    'patterns stand beside prefixes',
+    'patterns and prefixes are both set',
     network,
     ['  autoApply: true\n', '  triggerPrefixes: [network]\n'],
     ['two-triggers 26:3', 'keep the one that should start runs'],
@@ -87,7 +87,7 @@ export const rules: readonly Slip[] = [
     ['reserved-tag 27:11', 'use another key'],
   ),
   slip(
-    'the claim is a tag',
+    'the ownership tag is declared as a tag',
     network,
     ['{ env: staging, team: network }', '{ env: staging, trueup-stack: payments }'],
     ['claim-as-tag 27:25', 'remove it; "metadata.protect" and "metadata.onRemove" set its flags'],
@@ -111,13 +111,13 @@ export const rules: readonly Slip[] = [
     ['batch-periodic 66:14', 'remove "tokenPeriod", or make "tokenType" another one'],
   ),
   slip(
-    'a wildcard stands among names',
+    'a wildcard is in a list with names',
     clusterAuth,
     ['Names: [payments-api]', 'Names: [payments-api, "*"]'],
     ['mixed-wildcard 26:44', 'make "*" the only value, or remove it'],
   ),
   slip(
-    'an address block has no such length',
+    'an address block has an invalid prefix length',
     clusterAuth,
     ['10.20.0.0/16', '10.20.0.0/99'],
     ['invalid-cidr 42:21', 'write it like "10.20.0.0/16" or "10.1.2.3"'],
@@ -129,7 +129,7 @@ export const rules: readonly Slip[] = [
     ['invalid-ca-cert 8:18', 'give the whole text from "-----BEGIN CERTIFICATE-----" on'],
   ),
   slip(
-    'a document that asks for removal has a spec',
+    'a removal request has a spec',
     platform,
     ['{ name: sandbox }', '{ name: sandbox, remove: safe }'],
     ['not-allowed 6:1', 'remove "spec"'],

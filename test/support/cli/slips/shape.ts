@@ -1,4 +1,4 @@
-/** A field, a value or a document is not what its kind has. */
+/** Mistakes in a single field, value or document. */
 import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
 
 const oneName = 'manifests use one name for all services';
@@ -24,7 +24,7 @@ export const shape: readonly Slip[] = [
     ['unknown-field 12:54', 'did you mean "oauthTokenId"?'],
   ),
   slip(
-    'a field has the spelling of the wire',
+    'a field has the spelling of the API',
     network,
     [engineVersion, engineNamed('engine-version')],
     ['unknown-field 10:3', `write "engineVersion": ${camelCase}`],
@@ -36,25 +36,25 @@ export const shape: readonly Slip[] = [
     ['unknown-field 10:3', `write "engineVersion": ${oneName}`],
   ),
   slip(
-    'a field has the name of a real service in its spelling',
+    'a field has the name and the spelling of a real service',
     clusterAuth,
     ['clusterHost: https', 'kubernetes_host: https'],
     ['unknown-field 7:3', `write "clusterHost": ${oneName}`],
   ),
   slip(
-    'a field of a role has the spelling of the wire',
+    'a field of a role has the spelling of the API',
     clusterAuth,
     ['tokenTtl: 1h\n', 'token_ttl: 1h\n'],
     ['unknown-field 29:3', `write "tokenTtl": ${camelCase}`],
   ),
   slip(
-    'a field stands beside the spec',
+    'a field is outside of the spec',
     platform,
     ['metadata: { name: sandbox }', 'autoApply: true\nmetadata: { name: sandbox }'],
     ['unknown-field 5:1', 'move "autoApply" under "spec"'],
   ),
   slip(
-    'a field stands in the metadata',
+    'a field is in the metadata',
     platform,
     ['{ name: sandbox }', '{ name: sandbox, autoApply: true }'],
     ['unknown-field 5:28', 'move "autoApply" under "spec"'],
@@ -111,13 +111,13 @@ export const shape: readonly Slip[] = [
     ['wrong-type 13:51', "put it in quotes: '4711'"],
   ),
   slip(
-    'a list is a word',
+    'a list is written as a text',
     clusterAuth,
     ['Namespaces: [payments, finance]', 'Namespaces: payments'],
     ['wrong-type 61:34', 'write a list: [payments]'],
   ),
   slip(
-    'a value is none of the allowed',
+    'a value is not one of the allowed ones',
     platform,
     ['executionMode: local', 'executionMode: locale'],
     ['not-allowed 8:18', 'did you mean "local"?'],
@@ -129,7 +129,7 @@ export const shape: readonly Slip[] = [
     ['unknown-kind 36:7', 'did you mean "TagBindings"?'],
   ),
   slip(
-    'the apiVersion is another one',
+    'the apiVersion is unknown',
     clusterAuth,
     ['v1\nkind: ClusterAuthConfig', 'v1beta1\nkind: ClusterAuthConfig'],
     ['not-allowed 3:13', 'write "trueup.dev/v1"'],
@@ -142,7 +142,7 @@ export const shape: readonly Slip[] = [
     ['pattern 5:19', 'write "sand-box"'],
   ),
   slip(
-    'the config has another name',
+    'the config has another name than "config"',
     clusterAuth,
     ['{ name: config }', '{ name: prod }'],
     ['pattern 5:19', 'write "config"'],
@@ -160,13 +160,13 @@ export const shape: readonly Slip[] = [
     ['wrong-type 31:1', 'write "spec: {}", or give it fields'],
   ),
   slip(
-    'null stands where there is no default',
+    'a field without a default is null',
     network,
     [engineVersion, engineVersion.replace('~> 1.9.0', 'null')],
     ['no-default 10:18', 'give it a value, or leave "engineVersion" out, which means "not managed"'],
   ),
   slip(
-    'the lifetime of a token is no duration',
+    'the lifetime of a token is not a duration',
     clusterAuth,
     ['tokenTtl: 30m', 'tokenTtl: 30min'],
     ['pattern 40:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],

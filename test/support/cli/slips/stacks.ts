@@ -1,4 +1,4 @@
-/** The stack itself. */
+/** Mistakes in the stack file. */
 import { stack, type Slip, slip } from './slip.ts';
 
 export const stacks: readonly Slip[] = [
@@ -33,7 +33,7 @@ export const stacks: readonly Slip[] = [
     ['url 10:12', 'remove "/api/v2"'],
   ),
   slip(
-    'two targets have one name',
+    'two targets have the same name',
     stack,
     ['name: prod-cluster', 'name: acme'],
     ['duplicate 12:13', 'give one of them another name'],
@@ -45,7 +45,7 @@ export const stacks: readonly Slip[] = [
     ['mount 15:14', 'write "cluster"'],
   ),
   slip(
-    'the namespace climbs',
+    'the namespace has a ".." segment',
     stack,
     ['mount: cluster', 'namespace: /a//b/../'],
     ['namespace 15:18', 'write it as "team" or "org/team"'],

@@ -1,4 +1,4 @@
-/** Slips of the pen: the text is not YAML, or not the YAML that was meant. */
+/** Mistakes of syntax: the text is not YAML, or not the YAML that was meant. */
 import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
 
 export const syntax: readonly Slip[] = [
@@ -13,7 +13,7 @@ export const syntax: readonly Slip[] = [
     file: platform,
     from: 'tags: { env: prod, team: platform }',
     to: 'tags: { "\\udc00": prod, team: platform }',
-    told: [
+    expected: [
       [`bad-tag ${platform}:39:11`, '1 to 128 of letters, digits and _ . = + - @ :'],
       [
         `lone-surrogate ${platform}:39:11`,
@@ -34,7 +34,7 @@ export const syntax: readonly Slip[] = [
     ['yaml-syntax 11:3', 'write a field and a colon, or indent a continued text'],
   ),
   slip(
-    'a colon has no space behind it',
+    'a colon has no space after it',
     network,
     ['workingDirectory: network/prod', 'workingDirectory:network/prod'],
     ['yaml-syntax 11:19', 'write "field: value"'],
@@ -103,7 +103,7 @@ export const syntax: readonly Slip[] = [
     ['yaml-syntax 34:1', 'resolve it, and remove its marks'],
   ),
   slip(
-    'a field stands twice',
+    'a field is written twice',
     payments,
     ['  tagNames: [payments, pci]', '  tagNames: [payments, pci]\n  workingDirectory: db'],
     ['duplicate-field 13:3', 'keep one of them'],

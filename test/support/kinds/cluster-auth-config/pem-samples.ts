@@ -1,4 +1,4 @@
-// Public keys and CA certificates made for tests with openssl; their private keys were thrown away.
+// Public keys and CA certificates made for tests with openssl; their private keys were not kept.
 
 export const caCert = `-----BEGIN CERTIFICATE-----
 MIIBhTCCASugAwIBAgIUc2j4YRWv8Ata2LfeZ83/O1N0tW8wCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-// The audit trail as a client reads it, with the organization's own token.
+// Reads the audit trail as a client does, with the token of the organization.
 
 import type { TestClient } from '../serve-for-test.ts';
 
@@ -26,7 +26,7 @@ interface TrailPage {
 
 const TOKEN_OF_ACME = 'acme-organization';
 
-/** One page, with the token of the organization `acme` unless another is given. */
+/** One page; by default with the token of the organization `acme`. */
 export async function readTrail(api: TestClient, query = '', token = TOKEN_OF_ACME): Promise<TrailPage> {
   const answer = await api.as(token).get(`/organization/audit-trail${query}`);
   if (answer.status !== 200) throw new Error(`the audit trail answered ${answer.status}: ${answer.text}`);

@@ -1,6 +1,6 @@
 /**
- * JWTs that somebody made out of a good one, to get in as somebody else: all the ways that are known, and bytes changed
- * at random. What comes out may by chance be the good one again.
+ * JWTs that an attacker makes from a valid one to log in as another account: by all known attacks, and by random changes of
+ * bytes. The result can by chance be the valid JWT again.
  */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ export interface Parts {
   readonly signature: string;
 }
 
-/** The decoded header and claims, as texts, and the signature as it stands. */
+/** Header and claims decoded as texts, and the encoded signature. */
 export function partsOf(jwt: string): Parts {
   const [header = '', claims = '', signature = ''] = jwt.split('.');
   return { header: decoded(header), claims: decoded(claims), signature };
@@ -63,7 +63,7 @@ const claimName = fc.constantFrom(
   ...['kubernetes.io/serviceaccount/service-account.name', '__proto__', 'Exp', 'toString'],
 );
 
-/** What an attacker would be, in the place of the one who was issued the JWT. */
+/** Replaces the account of the JWT by the one that an attacker wants. */
 const asAdmin = (claims: string) => claims.replaceAll('"api"', '"admin"').replaceAll(':api"', ':admin"');
 
 function withHeader(
@@ -76,14 +76,14 @@ function withHeader(
   return { ...parts, header: JSON.stringify(change(header)), claims: claims(parts.claims) };
 }
 
-/** Signs anew, with whatever key. */
+/** Signs again. @param make the signature of an input */
 function resigned(parts: Parts, make: (input: string) => Buffer): string {
   const input = `${encoded(parts.header)}.${encoded(parts.claims)}`;
   return `${input}.${make(input).toString('base64url')}`;
 }
 
-/** The public key as a shared secret, in each of the forms that somebody might have it in. */
-const confused = fc
+/** Uses the public key as a shared secret of HMAC, with and without its last line break. */
+const confusedKey = fc
   .tuple(fc.constantFrom('sha256', 'sha384', 'sha512'), fc.constantFrom('RS256', 'ES256'), fc.boolean())
   .map(
     ([hash, key, trimmed]): Mutation =>
@@ -106,7 +106,7 @@ const unsigned = fc.tuple(algorithm, fc.constantFrom('', 'AA', 'kept')).map(
     },
 );
 
-/** Signed by a key of the attacker's own, with that key in the header. */
+/** Signs with a key of the attacker, and puts that key into the header. */
 const ownKey = fc
   .tuple(
     fc.constantFrom('P-256', 'P-384', 'rsa'),
@@ -130,7 +130,7 @@ const ownKey = fc
       },
   );
 
-/** Signatures that some libraries take for good ones: all zeros, and others of a length that fits. */
+/** Signatures of zeros with a valid length, which some libraries accept. */
 const emptySignature = fc.constantFrom(64, 96, 132, 256).map(
   (length): Mutation =>
     (jwt) => {
@@ -153,7 +153,7 @@ const changedClaim = fc.tuple(claimName, memberValue).map(
     },
 );
 
-/** A member twice, in front of the real one or behind it. */
+/** Repeats a member before or after the real one. */
 const repeated = fc.tuple(fc.constantFrom('header', 'claims'), claimName, memberValue, fc.boolean()).map(
   ([part, name, value, isFirst]): Mutation =>
     (jwt) => {
@@ -183,8 +183,8 @@ const strangeHeader = fc
         joined(withHeader(jwt, (header) => ({ ...header, ...members }))),
   );
 
-/** Texts put into the JWT where base64url has none. */
-const spoilt = fc
+/** Inserts texts that are not base64url. */
+const insertedText = fc
   .tuple(fc.nat(), fc.constantFrom('=', '+', '/', ' ', '\n', '.', '..', '\0', 'é', '%41', '\u2028'))
   .map(
     ([at, text]): Mutation =>
@@ -194,7 +194,7 @@ const spoilt = fc
       },
   );
 
-const flipped = fc
+const changedBytes = fc
   .array(fc.tuple(fc.nat(), fc.constantFrom(...'AZaz09-_')), { minLength: 1, maxLength: 3 })
   .map(
     (changes): Mutation =>
@@ -205,7 +205,7 @@ const flipped = fc
         }, jwt),
   );
 
-const cut = fc.tuple(fc.nat(), fc.nat()).map(
+const shortened = fc.tuple(fc.nat(), fc.nat()).map(
   ([from, to]): Mutation =>
     (jwt) =>
       jwt.slice(from % 40, jwt.length - (to % 90)),
@@ -223,14 +223,14 @@ const reordered = fc.constantFrom([1, 0, 2], [0, 1], [0, 1, 2, 2], [2, 1, 0], [0
 export const mutation: fc.Arbitrary<Mutation> = fc
   .array(
     fc.oneof(
-      ...[confused, unsigned, ownKey, emptySignature, changedClaim, repeated],
-      ...[strangeHeader, spoilt, flipped, cut, reordered],
+      ...[confusedKey, unsigned, ownKey, emptySignature, changedClaim, repeated],
+      ...[strangeHeader, insertedText, changedBytes, shortened, reordered],
     ),
     { minLength: 1, maxLength: 2 },
   )
   .map((mutations) => (jwt: string) => mutations.reduce(mutate, jwt));
 
-/** A JWT that is too broken for the next mutation stays as it is. */
+/** If a JWT is too broken for a mutation, it stays unchanged. */
 function mutate(jwt: string, mutation: Mutation): string {
   try {
     return mutation(jwt);

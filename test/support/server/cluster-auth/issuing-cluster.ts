@@ -1,6 +1,6 @@
 /**
- * A container cluster as far as logins need it: it issues JWTs for service accounts, and vouches for those alone.
- * It answers over HTTP and over TLS, knows the labels of its namespaces, and can be made to misbehave.
+ * The parts of a container cluster that logins need: it issues JWTs of service accounts, and its reviews accept only these.
+ * It serves HTTP and TLS, has labels of namespaces, and a test can make it misbehave.
  */
 import { generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ export interface Question {
   readonly body: { readonly spec: { readonly token: string; readonly audiences?: readonly string[] } };
 }
 
-/** In the place of a review: whatever is written to the response, or nothing at all. */
+/** Writes a response instead of a review, or none. */
 export type Misbehaviour = (response: ServerResponse, question: Question) => void;
 
 const pairs = {
@@ -36,26 +36,26 @@ const pairs = {
   EdDSA: generateKeyPairSync('ed25519'),
 };
 
-/** All others are of RSA. */
+/** All other algorithms use RSA. */
 const curves = { ES256: 'ES256', ES384: 'ES384', ES512: 'ES512', EdDSA: 'EdDSA' } as const;
 
-/** What service accounts' JWTs may be signed with. */
+/** The algorithms that are accepted for JWTs of service accounts. */
 export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
-/** What the service knows and does not take. */
+/** Algorithms that the service knows and refuses. */
 export const REFUSED_ALGORITHMS = ['PS256', 'PS384', 'PS512', 'EdDSA'] as const;
 
 function pairOf(algorithm: string): { publicKey: KeyObject; privateKey: KeyObject } {
   return pairs[curves[algorithm as keyof typeof curves] ?? 'RS256'];
 }
 
-/** The cluster's public key for an algorithm, as a config takes it. */
+/** The cluster's public key for an algorithm, in the format of a config. */
 export function publicKeyOf(algorithm: string): string {
   return pairOf(algorithm).publicKey.export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** The claims of a projected JWT: one nested object. */
+/** The claims of a projected JWT, with a nested object. */
 export function projectedClaims({
   name = 'api',
   namespace = 'payments',
@@ -69,7 +69,7 @@ export function projectedClaims({
   };
 }
 
-/** The claims of a JWT out of a secret: flat, and without a time. */
+/** The claims of a JWT from a secret: flat, and without times. */
 export function legacyClaims({ name = 'api', namespace = 'payments', uid = UID }: Account = {}): JWTPayload {
   return {
     iss: 'kubernetes/serviceaccount',
@@ -81,13 +81,13 @@ export function legacyClaims({ name = 'api', namespace = 'payments', uid = UID }
   };
 }
 
-/** Signs claims with the cluster's own key; nobody vouches for the JWT yet. */
+/** Signs claims with the cluster's key. Reviews do not accept the JWT yet. */
 export function sign(claims: JWTPayload, algorithm: string = 'ES256'): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg: algorithm }).sign(pairOf(algorithm).privateKey);
 }
 
-/** Signs with any header, which may say what no library would write. */
-export function signUnder(header: object, claims: unknown): string {
+/** Signs with any header, also one that no library would write. */
+export function signWithHeader(header: object, claims: unknown): string {
   const parts = [{ alg: 'ES256', ...header }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   );
@@ -95,8 +95,8 @@ export function signUnder(header: object, claims: unknown): string {
   return [...parts, signBytes('sha256', Buffer.from(parts.join('.')), key).toString('base64url')].join('.');
 }
 
-/** The claims with a beginning and an end around a moment. */
-export function lasting(claims: JWTPayload, now = Date.now()): JWTPayload {
+/** Adds the times of a JWT that is valid now. */
+export function withLifetime(claims: JWTPayload, now = Date.now()): JWTPayload {
   const seconds = Math.trunc(now / 1000);
   return { ...claims, iat: seconds - 10, nbf: seconds - 10, exp: seconds + 3600 };
 }
@@ -104,10 +104,10 @@ export function lasting(claims: JWTPayload, now = Date.now()): JWTPayload {
 export class IssuingCluster {
   readonly url: string;
   readonly tlsUrl: string;
-  /** The authority behind the certificate of `tlsUrl`. */
+  /** The certificate authority of `tlsUrl`. */
   readonly authority = fixtures().certs.ca.certificate;
   readonly questions: Question[] = [];
-  /** By namespace. */
+  /** labels by namespace */
   readonly labels: Record<string, Record<string, string>> = {};
   misbehaviour: Misbehaviour | undefined;
   readonly #issued = new Map<string, Account>();
@@ -117,10 +117,10 @@ export class IssuingCluster {
     this.tlsUrl = `https://127.0.0.1:${tlsPort}`;
   }
 
-  /** Issues a JWT: from now on the cluster vouches for exactly this text. */
+  /** Issues a JWT, which reviews accept from now on. */
   async issue(
     account: Account = {},
-    claims = lasting(projectedClaims(account)),
+    claims = withLifetime(projectedClaims(account)),
     algorithm = 'ES256',
   ): Promise<string> {
     const jwt = await sign(claims, algorithm);
@@ -128,7 +128,7 @@ export class IssuingCluster {
     return jwt;
   }
 
-  /** Vouches for a JWT that it did not sign. */
+  /** Makes reviews accept a JWT that the cluster did not sign. */
   vouchFor(jwt: string, account: Account = {}): void {
     this.#issued.set(jwt, account);
   }
@@ -162,12 +162,12 @@ export class IssuingCluster {
     const account = this.#issued.get(spec.token);
     return account === undefined
       ? { kind: 'TokenReview', status: { user: {}, error: 'invalid bearer token' } }
-      : yes(account, spec.audiences);
+      : acceptingReview(account, spec.audiences);
   }
 }
 
-/** The review that vouches for an account. */
-export function yes(
+/** The review that accepts a JWT of this account. */
+export function acceptingReview(
   { name = 'api', namespace = 'payments', uid = UID }: Account,
   audiences?: readonly string[],
 ): unknown {

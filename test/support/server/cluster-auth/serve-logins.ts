@@ -1,4 +1,4 @@
-/** A service whose mount asks a cluster, and how a test logs in at it and uses the tokens that it gets: over real HTTP. */
+/** A service with a mount and a cluster that reviews JWTs, and a client that logs in and uses the tokens, over real HTTP. */
 import { onTestFinished } from 'vitest';
 import type { ServerOptions } from '../../../../src/server/start-server.ts';
 import { startServer } from '../../../../src/server/start-server.ts';
@@ -28,7 +28,7 @@ export interface Auth {
 
 export const ROOT = 'root-token';
 
-/** How a dialect calls what these tests send. */
+/** The names that a dialect has for the fields of these tests. */
 const WORDS = {
   neutral: { mount: 'cluster', host: 'cluster_host', ca: 'cluster_ca_cert', token: 'x-service-token' },
   vault: { mount: 'kubernetes', host: 'kubernetes_host', ca: 'kubernetes_ca_cert', token: 'x-vault-token' },
@@ -43,11 +43,11 @@ export interface LoginsOptions {
   readonly seed?: Seed;
   readonly now?: () => Date;
   readonly clusterTimeoutMs?: number;
-  /** where the files of the service's own pod lie */
+  /** the folder with the files of the service's own pod */
   readonly inPod?: string;
 }
 
-/** A role that admits the account `api` of the namespace `payments`. */
+/** A role for the account `api` in the namespace `payments`. */
 const ROLE = { bound_service_account_names: ['api'], bound_service_account_namespaces: ['payments'] };
 
 export class Logins {
@@ -63,7 +63,7 @@ export class Logins {
     this.mount = this.#words.mount;
   }
 
-  /** Sends to `/v1/<path>`; `null` is no token. */
+  /** Sends to `/v1/<path>`. @param token null for none */
   async send(method: string, path: string, body?: unknown, token: string | null = ROOT): Promise<Reply> {
     const response = await fetch(`${this.url}/v1/${path}`, {
       method,
@@ -75,7 +75,7 @@ export class Logins {
     return { ...(parsed as unknown as Reply), status: response.status, body: parsed };
   }
 
-  /** Writes the config of the mount: the cluster over HTTP unless it says otherwise. */
+  /** Writes the config of the mount; by default with the cluster over HTTP. */
   async configure(config: Record<string, unknown> = {}): Promise<Reply> {
     const { host, ca } = this.#words;
     const { tls, ...more } = config;
@@ -94,7 +94,7 @@ export class Logins {
     return this.send('POST', `auth/${this.mount}/login`, { role, jwt }, null);
   }
 
-  /** Logs in with a fresh JWT of the account `api`, and gives the token. */
+  /** Logs in with a new JWT of the account `api`. @returns the token */
   async token(): Promise<string> {
     const reply = await this.login(await this.cluster.issue());
     if (reply.status !== 200)
@@ -107,7 +107,7 @@ export class Logins {
   }
 }
 
-/** Starts both, with the config and the role `app` in place. */
+/** Starts the service and the cluster, and writes the config and the role `app`. */
 export async function serveLogins(options: LoginsOptions = {}): Promise<Logins> {
   const { dialect = 'neutral', seed = {}, ...more } = options;
   const { mount } = WORDS[dialect];

@@ -1,5 +1,5 @@
-// A running service with two mounts and a few tokens, and the one way in which these tests talk to it: real HTTP.
-// Invariant: `close` leaves nothing open and no file behind.
+// A running service with two mounts and a few tokens, and a client over real HTTP.
+// Invariant: `close` closes all connections and removes all files.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface RequestOptions {
 
 export interface ServedMount {
   readonly url: string;
-  /** Sends to `/v1/auth/<path>`; an object is sent as JSON, a string or bytes as they stand. */
+  /** Sends to `/v1/auth/<path>`; an object is sent as JSON, a string or bytes unchanged. */
   send(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Reply>;
   /** The audit trail's rows, oldest first. */
   auditEvents(): Record<string, unknown>[];
@@ -31,7 +31,7 @@ export interface ServedMount {
 
 export const ROOT = 'root-token';
 
-/** What each token may do; a token is called, and spelt, like its only policy. */
+/** The policies. Each token has the name and the text of its only policy. */
 const RULES: Record<string, PolicyRule[]> = {
   reader: [{ path: 'auth/cluster/*', capabilities: ['read', 'list'] }],
   creator: [{ path: 'auth/cluster/role/*', capabilities: ['create', 'read'] }],

@@ -1,5 +1,5 @@
 /**
- * A signer whose certificate was signed with SHA-1, made for tests alone: it protects nothing.
+ * A signer whose certificate was signed with SHA-1. It is only for tests: the key is public.
  * `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -sha1 -nodes -days 25000 -subj '/CN=test signer'`
  */
 import { createPrivateKey } from 'node:crypto';

@@ -1,16 +1,16 @@
-// Each endpoint beside those of workspaces, as somebody would call it: the column of the table of rights that it takes to
-// be allowed, and what is answered then. The ids of what is asked about are those of the world (world.ts).
+// A call of each endpoint besides those of workspaces, with the column of the table of rights that allows it, and the status of
+// the response in that case. Ids are those of the world (world.ts).
 
 import { identifiers } from '../serve-for-test.ts';
 import { RETENTION_POLICY } from './operations.ts';
 import type { Ids } from './world.ts';
 
 export interface NeighbourOperation {
-  /** `PATCH /teams/:team_id`, as the service's table of endpoints has it */
+  /** such as `PATCH /teams/:team_id`, as in the service's table of endpoints */
   readonly endpoint: string;
   readonly column: string;
   readonly allowed: number;
-  /** Which one of a collection, where it is not the first: `teams: 'owners'`. */
+  /** selects another element of a collection than the first one: `teams: 'owners'` */
   readonly of?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: (ids: Ids) => unknown;
@@ -76,7 +76,7 @@ const PROJECTS: readonly NeighbourOperation[] = [
   ...reading('view', PROJECT, `${PROJECT}/tag-bindings`, `${PROJECT}/relationships/tag-bindings`),
   ...reading('view', `${PROJECT}/effective-tag-bindings`),
   { endpoint: `PATCH ${PROJECT}`, column: 'project', allowed: 200, body: named('projects') },
-  // Whoever may delete it is told that it has workspaces.
+  // Principals with the right to delete it get 409, because it has workspaces.
   { endpoint: `DELETE ${PROJECT}`, column: 'drop-project', allowed: 409 },
   { endpoint: `DELETE ${PROJECT}`, column: 'drop-empty', allowed: 204, of: { projects: 'empty' } },
   { endpoint: `PATCH ${PROJECT}/tag-bindings`, column: 'project', allowed: 200, body: binding },
@@ -109,7 +109,7 @@ const TEAMS: readonly NeighbourOperation[] = [
   ...reading('belong', `${ORGANIZATION}/teams`, TEAM),
   { endpoint: `POST ${ORGANIZATION}/teams`, column: 'administer', allowed: 201, body: named('teams') },
   { endpoint: `PATCH ${TEAM}`, column: 'administer', allowed: 200, body: named('teams') },
-  // Even an owner cannot give the team of the owners another name, or delete it.
+  // Not even an owner can rename or delete the team of the owners.
   { endpoint: `PATCH ${TEAM}`, column: 'own', allowed: 422, ...ofOwners, body: named('teams') },
   { endpoint: `DELETE ${TEAM}`, column: 'administer', allowed: 204 },
   { endpoint: `DELETE ${TEAM}`, column: 'own', allowed: 409, ...ofOwners },
@@ -134,7 +134,7 @@ function tokensOf(
   ];
 }
 
-/** Tokens of a team beside its main one; the id of one stands in the world under its team. */
+/** Tokens of a team besides its main one; `ids` of the world has one by the name of its team. */
 function describedTokensOf(column: string, which: Pick<NeighbourOperation, 'of'> = {}): NeighbourOperation[] {
   const one = '/authentication-tokens/:token_id';
   const of = which.of && { of: { ...which.of, 'authentication-tokens': 'owners' } };
@@ -180,7 +180,7 @@ const SHARED: readonly NeighbourOperation[] = [
 
 const ofWorkspace = { workspace: { type: 'workspaces', id: 'ws-free' } };
 const variable = resource('vars', { key: 'by', value: 'somebody', category: 'env' });
-/** Saved under the lock that a run holds, by who may apply it. */
+/** A state that is saved under the lock of a run, by principals that may apply the run. */
 const state = resource(
   'state-versions',
   {
@@ -299,7 +299,7 @@ export const NEIGHBOURS: readonly NeighbourOperation[] = [
   ...RUN_TRIGGERS,
 ];
 
-/** The path below /api/v2: each parameter is the id of one of the collection whose name stands before it. */
+/** The path below /api/v2, with ids for parameters; the segment before a parameter is its collection. */
 export function neighbourPath({ endpoint, of = {}, query = '' }: NeighbourOperation, ids: Ids): string {
   const [, path = ''] = endpoint.split(' ');
   return (

@@ -1,19 +1,19 @@
-// Each endpoint of the workspaces API as somebody would call it: what it takes to be allowed is named by a column of the
-// table of rights, and `allowed` is what it answers then. Every endpoint has at least one row.
+// A call of each endpoint of the workspaces API, with the column of the table of rights that allows it, and in `allowed` the
+// status of the response in that case. Every endpoint has at least one row.
 
 import { identifiers, workspaceBody } from '../serve-for-test.ts';
 import { OTHER_PROJECT, PROJECT } from './principals.ts';
 
 export interface Operation {
-  /** `PATCH /workspaces/:workspace_id`, as the service's table of endpoints has it */
+  /** such as `PATCH /workspaces/:workspace_id`, as in the service's table of endpoints */
   readonly endpoint: string;
   readonly column: string;
   readonly allowed: number;
-  /** `consumer` is a workspace that the caller can read if it can read its own. */
   /** a run must hold the workspace's lock */
   readonly needsLock?: true;
   /** the workspace must have a retention policy of its own */
   readonly needsRetention?: true;
+  /** @param consumer a workspace that the caller can read if it can read its own */
   readonly body?: (name: string, consumer: string) => unknown;
 }
 
@@ -64,7 +64,7 @@ export const OPERATIONS: readonly Operation[] = [
   { endpoint: `POST ${BY_ID}/actions/safe-delete`, column: 'safe-delete', allowed: 204 },
   { endpoint: `POST ${BY_NAME}/actions/safe-delete`, column: 'safe-delete', allowed: 204 },
   { endpoint: `POST ${BY_ID}/actions/lock`, column: 'lock', allowed: 200, body: () => ({ reason: 'why' }) },
-  // Whoever may unlock is told who holds the lock.
+  // Principals with the right to unlock get 409 with the holder of the lock.
   { endpoint: `POST ${BY_ID}/actions/unlock`, column: 'unlock', allowed: 409, needsLock: true },
   { endpoint: `POST ${BY_ID}/actions/force-unlock`, column: 'force-unlock', allowed: 200, needsLock: true },
   { endpoint: `PATCH ${BY_ID}/relationships/ssh-key`, column: 'change', allowed: 200, body: sshKey },
@@ -87,7 +87,7 @@ export const OPERATIONS: readonly Operation[] = [
   { endpoint: `DELETE ${RETENTION}`, column: 'change', allowed: 204, needsRetention: true },
 ];
 
-/** The path below /api/v2 for the workspace that is called so. */
+/** The path below /api/v2 for the workspace with this name. */
 export function pathOf({ endpoint }: Operation, name: string): string {
   const [, pattern = ''] = endpoint.split(' ');
   return pattern

@@ -1,14 +1,14 @@
-// Everybody who may ask: each by one token, each with workspaces of its own, which nobody but it and those with wider
-// rights has access to. A principal's name is also its token's text, unless it has no valid one.
+// All principals: each has one token, and its own workspaces, to which only it and principals with wider rights have access.
+// The name of a principal is also the text of its token, unless it has no valid one.
 
 import type { OrganizationSeed, Seed, TeamSeed, UserSeed } from '../../../../src/server/seed/seed-schema.ts';
 
 type WorkspaceAccess = NonNullable<TeamSeed['workspace-access']>[string];
 
-/** Users in a team that has this access to each of their own workspaces. */
+/** Users whose team has this access to each of their own workspaces. */
 const LEVELS = ['read', 'plan', 'write', 'admin'] as const;
 
-/** Teams, by their tokens, that have just this one right to each of their own workspaces, and the right to read with it. */
+/** Tokens of teams that have only this right, and the right to read, in each of their own workspaces. */
 const CUSTOM_RIGHTS = [
   'can-lock',
   'can-unlock',
@@ -19,13 +19,13 @@ const CUSTOM_RIGHTS = [
   'can-read-settings',
 ] as const;
 
-/** Users in a team that has this access to the project that all the workspaces are in. */
+/** Users whose team has this access to the project of all workspaces. */
 const PROJECT_LEVELS = ['read', 'write', 'maintain', 'admin'] as const;
 
 export const PROJECT = 'platform';
 export const OTHER_PROJECT = 'sandbox';
 
-/** What is asked about is the organization `acme`; `workspacesOf` names the workspaces of a principal. */
+/** The seed with the organization `acme`. @param workspacesOf the workspaces of a principal */
 export function principalsSeed(
   names: readonly string[],
   workspacesOf: (principal: string) => readonly NonNullable<OrganizationSeed['workspaces']>[number][],
@@ -93,7 +93,7 @@ export function principalsSeed(
   };
 }
 
-/** What a principal sends; undefined is nothing at all. */
+/** The token that a principal sends; undefined for none. */
 export function tokenOf(principal: string): string | undefined {
   return principal === 'no-token' ? undefined : principal;
 }

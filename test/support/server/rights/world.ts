@@ -1,5 +1,5 @@
-// A service with everybody who may ask (principals.ts) and one of everything that can be asked about; each of them has its
-// access to the same two workspaces. What a request changed is put back in a moment, so that no answer depends on another.
+// A service with all principals (principals.ts), which have access to the same two workspaces, and with one object of every type.
+// Changes of a request are quickly undone, so that no response depends on an earlier request.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { type RunningServer, startServer } from '../../../../src/server/start-se
 import { TestClient } from '../serve-for-test.ts';
 import { PROJECT, principalsSeed, tokenOf } from './principals.ts';
 
-/** By collection (`teams`), or by collection and which (`teams owners`). */
+/** Ids by collection (`teams`), or by collection and element (`teams owners`). */
 export type Ids = Readonly<Record<string, string>>;
 
 export interface World {
@@ -19,14 +19,14 @@ export interface World {
   as(principal: string): TestClient;
   /** The rows of a query. */
   rows(sql: string): Record<string, unknown>[];
-  /** Another number once the service has written; this connection's own writes do not count. */
+  /** A number that changes when the service writes. */
   version(): unknown;
-  /** Puts back what was there at the start. */
+  /** Restores the data of the start. */
   restore(): void;
   close(): Promise<void>;
 }
 
-/** `subject` is held by a run and has all there is around a workspace; `free` has nothing and nobody holds it. */
+/** `subject` is locked by a run, and has objects of all types that a workspace can have; `free` is unlocked, and has none. */
 const WORKSPACES = [
   {
     name: 'subject',
@@ -69,7 +69,7 @@ async function close(server: RunningServer, kept: { end(): void }, folder: strin
   rmSync(folder, { recursive: true });
 }
 
-/** Makes what no seed can say, and finds the ids of what a seed gives none. */
+/** Creates objects that a seed cannot describe, and reads the ids that a seed cannot set. */
 async function prepare(owner: TestClient): Promise<Ids> {
   const first = async (path: string) => (await owner.get(path)).resources[0]?.id ?? '';
   const team = (name: string) => first(`/organizations/acme/teams?filter[names]=${name}`);

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of a transcript to a service of its own, one after the other, as the client sent them.
- * Ids, links and tokens of the recorded answers become those of ours wherever they come back in a later request.
+ * Sends the requests of a transcript to a new service, in order, as the client sent them. Ids, links and tokens of recorded
+ * responses are replaced by those of our responses in later requests.
  */
 import { createHash } from 'node:crypto';
 import type { Seed } from '../../../../src/server/seed/seed-schema.ts';
@@ -36,7 +36,7 @@ export async function replay(exchanges: readonly Exchange[], edition: string): P
 const ID = /\b(?:ws|prj|sshkey|apool|sv|cv|run|plan|apply|tag|tb|ot|oc|at|wsout|drp)-[0-9]{16}\b/g;
 const ORGANIZATION = /^\/api\/v2\/organizations\/([\w-]+)/;
 
-/** Who calls, their organization, and the workspaces that were there before the first request. */
+/** The user, their organization, and the workspaces that existed before the first request. */
 function seedOf(exchanges: readonly Exchange[]): Seed {
   const named = exchanges.flatMap(({ request }) => ORGANIZATION.exec(request.path)?.[1] ?? []);
   const made = exchanges.flatMap(({ request }) =>
@@ -46,7 +46,7 @@ function seedOf(exchanges: readonly Exchange[]): Seed {
   );
   const names = new Set(named.filter((name) => !made.includes(name)));
   const [first = 'elsewhere', ...others] = names;
-  // An audit trail is read by an organization.
+  // An audit trail is read with the token of an organization.
   const isOrganization = exchanges.every(
     ({ request }) => request.path === '/api/v2/organization/audit-trail',
   );
@@ -81,7 +81,7 @@ function workspacesBefore(exchanges: readonly Exchange[]) {
   return [...before].map(([id, name]) => ({ id, name }));
 }
 
-/** The other server knew none, and its clients named one all the same. */
+/** Projects that clients named, although the other server has none. */
 function projectsBefore(exchanges: readonly Exchange[]): string[] {
   const sent = JSON.stringify(exchanges.map(({ request }) => request.body ?? null));
   return [...new Set(sent.match(/\bprj-[0-9a-z]{16}\b/g) ?? [])];
@@ -91,7 +91,7 @@ function idsIn(value: unknown): string[] {
   return [...new Set(JSON.stringify(value ?? null).match(ID) ?? [])];
 }
 
-/** The name under which a workspace is shown first. */
+/** The first name of a workspace in a response. */
 function nameOf(exchanges: readonly Exchange[], id: string): string | undefined {
   for (const { answer } of exchanges) {
     const { data } = (answer.body ?? {}) as { data?: unknown };
@@ -106,7 +106,7 @@ interface Prepared {
   readonly request: Exchange['request'];
 }
 
-/** States were masked: the announcement of one must fit what is sent for it here. */
+/** States were masked, so the MD5 of a new state version must be that of the masked state. */
 function prepare(exchanges: readonly Exchange[], index: number): Prepared {
   const { request } = exchanges[index] as Exchange;
   if (!(request.method === 'POST' && request.path.endsWith('/state-versions'))) return { request };
@@ -164,7 +164,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Notes what stands in the same place of both answers: ids, and the paths of links that carry a signature. */
+/** Records the values at the same place of both responses: ids, and the paths of signed links. */
 function learn(ours: Map<string, string>, recorded: unknown, answered: unknown): void {
   if (typeof recorded === 'string' && typeof answered === 'string') {
     if (recorded.replace(ID, '') === '') ours.set(recorded, answered);
@@ -183,7 +183,7 @@ function learn(ours: Map<string, string>, recorded: unknown, answered: unknown):
     learn(ours, value, (answered as Record<string, unknown>)[name]);
 }
 
-/** Whether two items of lists are the same thing: they have one name. */
+/** Whether two items of lists are the same object: they have the same name. */
 function fits(recorded: unknown, answered: unknown): boolean {
   const [a, b] = [recorded, answered].map((item) => attributesOf({ data: item })['name']);
   return a !== undefined && a === b;

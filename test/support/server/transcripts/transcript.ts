@@ -1,4 +1,4 @@
-/** What real clients sent to another server, and what that answered, as it was recorded (test/vectors/terraform-clients). */
+/** Recorded requests of real clients to another server, and its responses (test/vectors/terraform-clients). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -19,7 +19,7 @@ export interface Exchange {
   readonly answer: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
-    /** `otf`: the other server's own answer; the others were made or mended by who recorded them. */
+    /** `otf` is a response of the other server; the others were made or completed for the recording */
     readonly from: 'otf' | 'stub' | 'otf+stub';
     readonly body?: unknown;
   };
@@ -29,7 +29,7 @@ export const transcripts: readonly string[] = readdirSync(folder)
   .filter((name) => name.endsWith('.jsonl'))
   .map((name) => name.slice(0, -'.jsonl'.length));
 
-/** All exchanges of a transcript, in the order in which they came. */
+/** All exchanges of a transcript, in order. */
 export function readTranscript(name: string): readonly Exchange[] {
   return readFileSync(`${folder}${name}.jsonl`, 'utf8')
     .split('\n')

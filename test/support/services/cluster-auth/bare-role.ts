@@ -1,4 +1,4 @@
-/** A role as a real service answers it that was created with nothing but names and namespaces. */
+/** The response of a real service for a role that was created only with names and namespaces. */
 import type { JsonObject } from '../../../../src/model/json.ts';
 
 export const bareRole: JsonObject = {

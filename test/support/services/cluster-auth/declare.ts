@@ -1,4 +1,4 @@
-// Resources, changes and call contexts for tests of kinds, in as few words as a manifest needs.
+// Short forms of resources, changes and call contexts for tests of kinds.
 import { findDialect } from '../../../../src/api/dialects.ts';
 import { formatAddress } from '../../../../src/model/address.ts';
 import type { Change } from '../../../../src/model/change.ts';
@@ -19,7 +19,8 @@ export function declare(
   return declaredResource({ kind: kind.name, target: 'prod', name }, spec, metadata);
 }
 
-export function wants(
+/** The read request of a kind, for these declared and recorded resources. */
+export function readRequest(
   declared: readonly DesiredResource[],
   records: readonly DesiredResource[] = [],
 ): ReadRequest {
@@ -31,8 +32,8 @@ export function wants(
   };
 }
 
-/** The change that makes `live` what is declared, as the planner would draft it, and the context of its calls. */
-export function meet(
+/** The change from `live` to the declared resource, as the planner drafts it, and the context of its calls. */
+export function draftChange(
   kind: Kind,
   resource: DesiredResource,
   live?: LiveResource,

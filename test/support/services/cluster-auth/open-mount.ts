@@ -1,5 +1,5 @@
-// A mount to test against: the embedded service, or a service that answers what the test wants, both over real HTTP.
-// Invariant: what a test opens it closes; nothing outlives `close`.
+// A mount for tests: of the embedded service, or of a service with responses of the test, both over real HTTP.
+// Invariant: the test calls `close`, which closes everything.
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import type { Call } from '../../../../src/model/call.ts';
@@ -12,11 +12,11 @@ import { connect } from '../open-connection.ts';
 
 export interface Mount {
   readonly session: Session;
-  /** `GET /v1/auth/cluster/role/x`, in the order in which they came; a LIST shows as a GET, at a canned service with `list=true` */
+  /** requests as `GET /v1/auth/cluster/role/x`, in order; a LIST is a GET, at a canned service with `list=true` */
   readonly seen: string[];
-  /** sends a call of a plan as apply would; references to secrets are looked up in `secrets` */
+  /** sends a call of a plan as apply does; `secrets` has the values of references to secrets */
   send(call: Call, secrets?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** writes something behind the tool's back */
+  /** writes without trueup */
   write(path: string, body: object): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -37,24 +37,24 @@ export interface Canned {
 }
 
 /**
- * A service that answers what `answer` says; without `list`, one that does not know the verb LIST. The question for the
- * type of the mount it answers by itself, and does not count, unless `answer` is to be asked for that as well.
+ * A service with the responses of `answer`; without `list`, it does not support the verb LIST. By default it responds to reads of
+ * the mount's type itself, and does not record them; without `showsType`, `answer` responds to them as well.
  */
 export async function openCannedMount(
   answer: (line: string) => Canned,
   {
     target = {},
     list = true,
-    tellsType = true,
-  }: { target?: Partial<Target>; list?: boolean; tellsType?: boolean } = {},
+    showsType = true,
+  }: { target?: Partial<Target>; list?: boolean; showsType?: boolean } = {},
 ): Promise<Mount> {
   const seen: string[] = [];
   const app = fastify({ logger: false, forceCloseConnections: true, ...(list ? acceptListVerb() : {}) });
   app.all('*', async (request, reply) => {
     const asked = line(request.method, request.url);
-    const isQuestion = tellsType && asked.startsWith('GET /v1/sys/auth/');
-    if (!isQuestion) seen.push(asked);
-    const { status, body }: Canned = isQuestion
+    const isTypeRead = showsType && asked.startsWith('GET /v1/sys/auth/');
+    if (!isTypeRead) seen.push(asked);
+    const { status, body }: Canned = isTypeRead
       ? { status: 200, body: { data: { type: 'cluster' } } }
       : answer(asked);
     reply.status(status).header('content-type', 'application/json');

@@ -1,5 +1,5 @@
-// An organization to test against: the embedded service, or one that answers what the test wants, both over real HTTP.
-// Invariant: what a test opens it closes; nothing outlives `close`.
+// An organization for tests: of the embedded service, or of a service with responses of the test, both over real HTTP.
+// Invariant: the test calls `close`, which closes everything.
 import { createServer } from 'node:http';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Session } from '../../../../src/model/kind.ts';
@@ -12,10 +12,10 @@ import { connect } from '../open-connection.ts';
 
 export interface Organization {
   readonly session: Session;
-  /** `GET /organizations/acme/workspaces?sort=name…` below the API's root and decoded, in the order of their answers */
+  /** requests as `GET /organizations/acme/workspaces?sort=name…`, decoded and below the root of the API, in the order of responses */
   readonly seen: string[];
-  /** a fresh session: a new run, which remembers nothing */
-  again(): Session;
+  /** opens a new session, as a new run does */
+  newSession(): Session;
   send(method: WriteMethod, path: string, body?: JsonObject): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface Canned {
   readonly body?: unknown;
 }
 
-/** A service that answers what `answer` says of a line such as `GET /workspaces/ws-1`. */
+/** A service with the responses of `answer`, for a line such as `GET /workspaces/ws-1`. */
 export async function openCannedOrganization(
   answer: (line: string) => Canned,
   target: Partial<Target> = {},
@@ -81,7 +81,7 @@ function organizationAt(url: string, { target: about, seen, stop }: Opened): Org
   return {
     session: openSession(),
     seen,
-    again: openSession,
+    newSession: openSession,
     send: (method, path, body) =>
       writer.send({ method, path, repeatable: false, ...(body === undefined ? {} : { body }) }),
     async close() {

@@ -1,5 +1,5 @@
-// Plans for one organization in few words: what is declared, what is live, what the ledger knows; the real planner does
-// the rest, so that a test sees the calls exactly as a user would.
+// Plans for one organization in short form: declared resources, live resources and ledger records. The real planner makes the
+// plan, so that calls are exactly those of users.
 import { findDialect } from '../../../../src/api/dialects.ts';
 import { remoteStateConsumers } from '../../../../src/kinds/remote-state-consumers/index.ts';
 import { tagBindings } from '../../../../src/kinds/tag-bindings/index.ts';
@@ -21,7 +21,7 @@ export const kinds: ReadonlyMap<string, Kind> = new Map(
   [workspace, tagBindings, remoteStateConsumers].map((kind) => [kind.name, kind] as const),
 );
 
-/** `declare('Workspace', 'app', { … })`; short forms stay in the spec that has them. */
+/** `declare('Workspace', 'app', { … })`; short forms stay in its spec. */
 export function declare(
   kind: string,
   name: string,
@@ -32,7 +32,8 @@ export function declare(
   return declaredResource({ kind, target: 'acme', name }, upgraded, metadata);
 }
 
-export function wants(
+/** The read request of a kind, for these declared and recorded resources. */
+export function readRequest(
   declared: readonly DesiredResource[],
   records: Readonly<Record<string, Partial<LedgerRecord>>> = {},
 ): ReadRequest {
@@ -48,20 +49,20 @@ function recordOf(record: Partial<LedgerRecord>): LedgerRecord {
 
 export interface LiveWorkspace {
   readonly name: string;
-  /** default: `ws-<name>` */
+  /** `ws-<name>` by default */
   readonly id?: string;
-  /** over the attributes of a workspace that was created with nothing */
+  /** attributes to add to `bareAttributes`, or to replace */
   readonly attributes?: JsonObject;
   readonly relationships?: JsonObject;
   readonly tags?: Readonly<Record<string, string>>;
-  /** default: our ownership tag; null: none */
+  /** our ownership tag by default; null for none */
   readonly ownershipTag?: string | null;
-  /** names of live workspaces; undefined: consumers were not read */
+  /** names of live workspaces; undefined if consumers were not read */
   readonly consumers?: readonly string[];
 }
 
-/** The attributes of a workspace that was created with a name and nothing else (wire/workspaces 5.4). */
-export const bare: JsonObject = {
+/** The attributes of a workspace that was created only with a name (wire/workspaces 5.4). */
+export const bareAttributes: JsonObject = {
   'allow-destroy-plan': true,
   'assessments-enabled': false,
   'auto-apply': false,
@@ -150,23 +151,23 @@ function liveOf(
   const id = idOf(one);
   const text = one.ownershipTag === undefined ? 'payments:id=0123abcd' : one.ownershipTag;
   const ownershipTag = text === null ? {} : { ownershipTag: { text, inherited: false } };
-  const item = { id, name, attributes: { ...bare, ...attributes }, relationships };
+  const item = { id, name, attributes: { ...bareAttributes, ...attributes }, relationships };
   const address = { kind, target: 'acme', name };
-  const whole = liveWorkspace(address, {
+  const parent = liveWorkspace(address, {
     item,
     dialect,
     tags: { direct: tags, ...ownershipTag },
     retention: null,
   });
-  if (kind === 'Workspace') return [whole];
-  const rights = whole.rights === undefined ? {} : { rights: whole.rights };
+  if (kind === 'Workspace') return [parent];
+  const rights = parent.rights === undefined ? {} : { rights: parent.rights };
   if (kind === 'TagBindings') {
     const facts = {
       direct: tags,
       ownershipTag: text,
       assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
     };
-    return [{ address, id, spec: { tags }, evidence: whole.evidence, facts, ...rights }];
+    return [{ address, id, spec: { tags }, evidence: parent.evidence, facts, ...rights }];
   }
   const global = item.attributes['global-remote-state'] === true;
   if (global) return [{ address, id, spec: {}, evidence: {}, facts: { global }, ...rights }];
@@ -199,7 +200,7 @@ export function changeOf(plan: Plan, text: string): Change {
   return change;
 }
 
-/** `PATCH /workspaces/ws-app`, an id that the plan does not know yet as `<Workspace/acme/app>`. */
+/** A call as `PATCH /workspaces/ws-app`; an id that does not exist yet is `<Workspace/acme/app>`. */
 export function lineOf({ method, path }: Call): string {
   return `${method} /${path.map((part) => (typeof part === 'string' ? part : `<${part.$id}>`)).join('/')}`;
 }
@@ -209,10 +210,10 @@ export function linesOf(plan: Plan): string[] {
   return plan.changes.flatMap(({ calls }) => calls.map(lineOf));
 }
 
-/** The relationship by which a document says whose it is. */
+/** The relationship of a document to its organization. */
 export const inAcme = { organization: { data: { type: 'organizations', id: 'acme' } } };
 
-/** A member deep inside a body: `at(call.body, 'data', 'attributes', 'name')`. References stand as they do in a report. */
+/** A member deep inside a body: `at(call.body, 'data', 'attributes', 'name')`. References look as in a report. */
 export function at(body: CallValue | undefined, ...path: readonly string[]): Json | undefined {
   let value = body as Json | undefined;
   for (const key of path)

@@ -1,6 +1,6 @@
 /**
- * The API of a container cluster that answers as a case recorded it, over HTTP and over TLS, and keeps what it was asked.
- * The answers are set case by case, so that all cases can share its two ports.
+ * The API of a container cluster with the recorded responses of a case, over HTTP and TLS. It records requests. The responses are
+ * set for each case, so that all cases can share its two ports.
  */
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -12,7 +12,7 @@ export interface FakeCluster {
   /** over HTTP and over TLS */
   readonly url: string;
   readonly tlsUrl: string;
-  /** From now on it answers so, and has been asked nothing. */
+  /** Sets the responses, and clears the recorded requests. */
   answer(answers: ClusterAnswers): void;
   asked(): readonly ClusterQuestion[];
   close(): Promise<void>;
@@ -71,7 +71,7 @@ function answerTo(
   return namespaces?.[name] ?? notFound;
 }
 
-/** A review that grants the account of most fixtures, for the audiences that were asked for. */
+/** A review that accepts the account of most fixtures, for the requested audiences. */
 function granted(body: unknown): ClusterAnswer {
   const { audiences } = (body as { readonly spec: { readonly audiences?: readonly string[] } }).spec;
   const user = {

@@ -1,4 +1,4 @@
-/** What is compared of help: what a program reads. Its sentences, and the names that clients are generated from, are left out. */
+/** The parts of help that are compared: those that programs read. Sentences and the names for generated clients are left out. */
 import type { RecordedAnswer } from './vectors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ interface Operation {
   readonly responses: Json;
 }
 
-/** Another answer than help stays as it is. */
+/** Returns any other response unchanged. */
 export function withoutHelpTexts(answer: RecordedAnswer): unknown {
   const body = answer.body as Help | null;
   if (body?.openapi === undefined) return answer;
@@ -60,7 +60,7 @@ function typeOf(schema: unknown): unknown {
   return { type, format, items };
 }
 
-/** The members that are objects or lists; texts, and what OpenAPI does not know (`x-…`), are left out. */
+/** The members that are objects or lists, without texts and extensions of OpenAPI (`x-…`). */
 function pick(members: Json, change: (member: unknown) => unknown): Json {
   return Object.fromEntries(
     Object.entries(members)

@@ -1,4 +1,4 @@
-/** The two kinds of placeholders of a recorded case: what is filled in before, and what differs each time. */
+/** The two kinds of placeholders of a recorded case: values to fill in before sending, and values that differ each time. */
 
 import { isRawJson } from './vectors.ts';
 
@@ -11,7 +11,7 @@ export function fill<T>(value: T, values: Values): T {
   );
 }
 
-/** What may stand where a record says `<name>`. */
+/** The values that a recorded `<name>` matches. */
 const forms: Readonly<Record<string, RegExp>> = {
   request_id: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   accessor: /^\S+$/,
@@ -25,8 +25,8 @@ const forms: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * The answered value, with the placeholders of the recorded one wherever it has what they stand for: then the two are
- * equal exactly when the answer is the recorded one.
+ * The answered value, with the recorded placeholder in place of each value that it matches. Both values are equal exactly
+ * if the response is the recorded one.
  */
 export function withPlaceholders(answered: unknown, recorded: unknown): unknown {
   if (typeof recorded === 'string') {
@@ -44,7 +44,7 @@ export function withPlaceholders(answered: unknown, recorded: unknown): unknown 
   return answered;
 }
 
-/** The texts of libraries, which are not asserted, cut off behind what the service itself says. */
+/** Cuts off the texts of libraries, which are not compared, after the service's own text. */
 export function withoutLibraryTexts<T>(value: T): T {
   return mapTexts(value, (text) =>
     text.replace(/(error converting input for field "[^"]*":|failed to decode JSON input:).*$/s, '$1 …'),

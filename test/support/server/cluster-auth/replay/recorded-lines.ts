@@ -1,4 +1,4 @@
-/** The five recorded files in one form: what is sent in order, and what each answer is compared by. */
+/** The five recorded files in one form: the requests in order, and the part of each response that is compared. */
 import { withoutHelpTexts } from './help-shape.ts';
 import {
   type ClusterAnswers,
@@ -18,14 +18,14 @@ import {
   recordedSteps,
 } from './vectors.ts';
 
-/** A request, and what was recorded of its answer. */
+/** A request, and its recorded response. */
 export interface Step {
   readonly request: RecordedRequest;
-  /** how the cluster's API answers meanwhile; as before where it is left out */
+  /** the responses of the cluster's API from this step on; as before when absent */
   readonly cluster?: ClusterAnswers;
-  /** what was recorded; undefined where nothing was */
+  /** undefined if no response was recorded */
   readonly recorded?: unknown;
-  /** the part of an answer that is compared with it; all of it where it is left out */
+  /** the part of a response that is compared; all of it when absent */
   readonly part?: (answer: RecordedAnswer) => unknown;
   readonly clusterSaw?: readonly ClusterQuestion[];
 }
@@ -34,7 +34,7 @@ export interface RecordedLine {
   readonly id: string;
   readonly title: string;
   readonly insidePod: boolean;
-  /** the name for `${m}` */
+  /** the value of `${m}` */
   readonly mount: string;
   readonly steps: readonly Step[];
 }
@@ -68,12 +68,12 @@ function lineOfCase(recorded: RecordedCase): RecordedLine {
 
 const MOUNT = 'm';
 
-/** A placeholder, to be filled in. */
+/** A placeholder to fill in. */
 function place(name: 'm' | 'root' | 'cluster'): string {
   return `\${${name}}`;
 }
 
-/** The other files mount a method first. */
+/** The first step of the other files. */
 const enable: Step = {
   request: {
     method: 'POST',
@@ -98,7 +98,7 @@ function lineOfSteps({ id, steps }: RecordedSteps): RecordedLine {
 
 const granting: ClusterAnswers = { tokenreview: 'granted' };
 
-/** Some answers have the name of their mount in the place of a member. */
+/** Some responses contain the name of their mount. */
 const MOUNT_IN_ANSWER = /\bd(?:acl|token)\d+/;
 
 function lineOfRequestAfter({ id, before, request, answer }: RecordedRequestAfter): RecordedLine {

@@ -1,4 +1,4 @@
-/** Replays one recorded line against a service that nothing else was sent to. */
+/** Replays one recorded line against a new service. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { fixtures, type RecordedAnswer, type RecordedRequest } from './vectors.t
 
 const ROOT = 'root-token';
 
-/** What was recorded, and what is answered now: one element for each step of which something was recorded. */
+/** Recorded and new responses: one element for each step with a recorded response. */
 export interface Replay {
   readonly recorded: readonly unknown[];
   readonly answered: readonly unknown[];
@@ -58,8 +58,8 @@ async function replayAt(url: string, { steps, mount }: RecordedLine, cluster: Fa
 const UNREADABLE = /error converting input for field "(\w+)"/;
 
 /**
- * Of several fields that cannot be read, the real service names whichever it comes to first, another one each time. So a request
- * that is refused for another field than the recorded one is sent again without that field: a refused request changes nothing.
+ * If several fields are invalid, the real service names a random one of them. So a request that is refused for another field than
+ * the recorded one is sent again without that field, which is safe because a refused request changes nothing.
  */
 async function answerOf(url: string, request: RecordedRequest, recorded: unknown): Promise<RecordedAnswer> {
   const answer = await sendRecorded(url, request);

@@ -1,4 +1,4 @@
-/** Sends recorded requests over plain sockets: paths, verbs and bodies go out as they were recorded, which `fetch` would tidy. */
+/** Sends recorded requests over plain sockets: paths, verbs and bodies are sent as recorded, while `fetch` would normalize them. */
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseAsWritten, type RecordedAnswer, type RecordedRequest } from './vectors.ts';

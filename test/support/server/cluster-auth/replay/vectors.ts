@@ -1,4 +1,4 @@
-/** The recorded answers of a real service, as test/vectors/openbao-2.6.2/README.md describes them. */
+/** Recorded responses of a real service, see test/vectors/openbao-2.6.2/README.md. */
 import { readFileSync } from 'node:fs';
 
 export interface RecordedRequest {
@@ -7,9 +7,9 @@ export interface RecordedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly rawBody?: string;
-  /** name → dotted path in the answer */
+  /** values to take from the response: their dotted paths, by name */
   readonly capture?: Readonly<Record<string, string>>;
-  /** in a setup: what it was answered */
+  /** in a setup: the recorded status */
   readonly status?: number;
 }
 
@@ -24,14 +24,14 @@ export interface ClusterAnswer {
   readonly body: unknown;
 }
 
-/** How the cluster's API answers. */
+/** The responses of the cluster's API. */
 export interface ClusterAnswers {
-  /** `granted`: to the account of most fixtures */
+  /** `granted` accepts the account of most fixtures */
   readonly tokenreview?: ClusterAnswer | 'granted';
   readonly namespaces?: Readonly<Record<string, ClusterAnswer>>;
 }
 
-/** What the cluster's API was asked. */
+/** A request to the cluster's API. */
 export interface ClusterQuestion {
   readonly method: string;
   readonly path: string;
@@ -131,14 +131,14 @@ function linesOf<Line>(file: string): readonly Line[] {
     .map((line) => parseAsWritten(line) as Line);
 }
 
-/** JSON whose numbers keep all of their digits. */
+/** Parses JSON, and keeps the digits of numbers. */
 export function parseAsWritten(text: string): unknown {
   return JSON.parse(text, asWritten);
 }
 
 type RawJson = { rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean };
 
-/** Numbers keep the digits that were sent: `5.0` is not `5` for the service. */
+/** Keeps numbers as they were sent, because `5.0` is not `5` for the service. */
 function asWritten(this: unknown, _key: string, value: unknown, ...[context]: unknown[]): unknown {
   if (typeof value !== 'number') return value;
   const { source } = context as { readonly source: string };

@@ -1,4 +1,4 @@
-/** What `trueup doctor --format json` found, valid against its schema. */
+/** Runs `trueup doctor --format json`, and checks its output against the schema. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import type { Finding } from '../../../src/commands/doctor/finding.ts';
@@ -7,27 +7,27 @@ import { type HostOptions, trueup } from '../captured-host.ts';
 
 const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(doctorSchema);
 
-export interface Examined {
+export interface DoctorReport {
   readonly code: number;
   readonly stack?: string;
   readonly healthy: boolean;
   readonly summary: { readonly errors: number; readonly warnings: number };
   readonly findings: readonly Finding[];
-  /** all that was written */
+  /** stdout and stderr */
   readonly written: string;
-  /** the findings of one check, of one target where it is named, as `level id` */
+  /** the findings of one check, optionally of one target, as `level id` */
   of(check: Finding['check'], target?: string): string[];
   /** the only finding with this id */
   one(id: Finding['id'], target?: string): Finding;
 }
 
-/** @param args more arguments */
-export async function examine(options: HostOptions, ...args: readonly string[]): Promise<Examined> {
+/** @param args further arguments */
+export async function runDoctor(options: HostOptions, ...args: readonly string[]): Promise<DoctorReport> {
   const { code, out, err } = await trueup(['doctor', '--format', 'json', ...args], options);
-  return examined(code, out, err);
+  return parseDoctorReport(code, out, err);
 }
 
-export function examined(code: number | null, out: string, err: string): Examined {
+export function parseDoctorReport(code: number | null, out: string, err: string): DoctorReport {
   const answer = JSON.parse(out);
   expect(isValid(answer), JSON.stringify(isValid.errors)).toBe(true);
   const findings: readonly Finding[] = answer.findings;

@@ -1,13 +1,13 @@
-/** Ledgers, locks and history entries to be kept. */
+/** Sample ledgers, locks and history entries. */
 import type { HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../../../src/model/ledger.ts';
 import { type AddressText, formatAddress, parseAddress, readAddress } from '../../../src/model/address.ts';
 
-/** The address of the records that these ledgers keep. */
+/** The address of a record in these ledgers. */
 export function addressOf(name: string): AddressText {
   return formatAddress({ kind: 'Kind', target: 'acme', name });
 }
 
-/** What those are called that a ledger has records of. */
+/** The names of the resources that a ledger has records of. */
 export function namesIn({ records }: Pick<Ledger, 'records'>): string[] {
   return [...records.keys()].map((text) => parseAddress(text).name);
 }

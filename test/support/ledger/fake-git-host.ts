@@ -1,18 +1,18 @@
-/** A host that answers git over HTTP with what a test makes up: an error of its own, or a page that is no git at all. */
+/** A fake git host over HTTP, whose responses a test makes: an error of git, or a page that is not from git. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { listenForTest } from '../rig/listen.ts';
 
-export interface OddAnswer {
+export interface FakeGitResponse {
   readonly type?: string;
   readonly body: string;
 }
 
 /**
- * Answers each request that brings a login, and asks for one first where `asksLogin`. Runs until the test has ended.
- * @returns where it listens, `127.0.0.1:40123`
+ * Runs until the end of the test. With `asksLogin`, requests without credentials get 401.
+ * @returns host and port, such as `127.0.0.1:40123`
  */
-export async function serveOddly(
-  answer: (request: IncomingMessage) => OddAnswer,
+export async function serveFakeGit(
+  answer: (request: IncomingMessage) => FakeGitResponse,
   { asksLogin = false } = {},
 ): Promise<string> {
   const server = createServer((request, response) => {
@@ -27,8 +27,8 @@ export async function serveOddly(
   return `127.0.0.1:${port}`;
 }
 
-/** Git's own way to refuse: its words reach the user as they are. */
-export function gitRefusal(words: string): OddAnswer {
+/** An error in git's protocol, whose text git shows to the user unchanged. */
+export function gitRefusal(words: string): FakeGitResponse {
   const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
   return {
     type: 'application/x-git-upload-pack-advertisement',
