@@ -187,6 +187,6 @@ function work(job: Job, post: (answer: Answer) => void): void {
 
 const port = parentPort;
 if (port !== null) {
-  port.once('message', (job: Job) => work(job, (answer) => port.postMessage(answer)));
+  port.on('message', (job: Job) => work(job, (answer) => port.postMessage(answer)));
   port.postMessage({ type: 'ready' } satisfies Answer);
 }

@@ -53,22 +53,33 @@ export async function evaluate(job: Job, clock: Clock = machine): Promise<Evalua
   return { problems, results: [...results.slice(0, job.cases.length), ...rest.map(() => missing)] };
 }
 
+/** What a worker does: an answer, or why it cannot answer any more. */
+type Event = Answer | { readonly type: 'failed'; readonly why: string };
+
+interface StartedWorker {
+  readonly worker: Worker;
+  /** of the evaluation that uses the worker; ignores everything between two evaluations */
+  onEvent: (event: Event) => void;
+}
+
+/** The worker of the last evaluation: to start one takes a quarter of a second. One that failed or had to be ended is not used again. */
+let idle: StartedWorker | undefined;
+
 /** @returns why the worker did not finish, as a clause; undefined if it did */
 async function runWorker(
   job: Job,
   { allowed, clock }: { readonly allowed: number; readonly clock: Clock },
   onAnswer: (answer: Answer) => void,
 ): Promise<string | undefined> {
-  const worker = startWorker();
+  const kept = idle;
+  idle = undefined;
+  const started = kept ?? startWorker();
+  const { worker } = started;
   let timer: NodeJS.Timeout | undefined;
+  let failure: string | undefined = 'the rules were not evaluated';
   try {
-    return await new Promise<string | undefined>((resolve) => {
-      timer = setTimeout(() => resolve('the thread that evaluates rules did not start'), timeToStart);
-      worker.on('error', ({ message }: Error) => resolve(`the rules could not be evaluated: ${message}`));
-      worker.on('exit', () => resolve('the thread that evaluates rules ended'));
-      worker.on('message', (answer: Answer) => {
-        if (answer.type === 'end') return resolve(undefined);
-        if (answer.type !== 'ready') return onAnswer(answer);
+    failure = await new Promise<string | undefined>((resolve) => {
+      const begin = () => {
         clearTimeout(timer);
         worker.postMessage(job);
         const left = timeLeft(allowed, clock);
@@ -77,13 +88,34 @@ async function runWorker(
           if (more > 0) timer = setTimeout(endOrWait, Math.max(more, shortestWait));
           else resolve(`the rules took more than ${seconds(allowed)} together`);
         };
-        return endOrWait();
-      });
+        endOrWait();
+      };
+      started.onEvent = (event) => {
+        if (event.type === 'failed') resolve(event.why);
+        else if (event.type === 'end') resolve(undefined);
+        else if (event.type === 'ready') begin();
+        else onAnswer(event);
+      };
+      worker.ref();
+      if (kept !== undefined) begin();
+      else timer = setTimeout(() => resolve('the thread that evaluates rules did not start'), timeToStart);
     });
+    return failure;
   } finally {
     clearTimeout(timer);
-    await worker.terminate();
+    started.onEvent = () => {};
+    if (failure === undefined && idle === undefined) keepIdle(started);
+    else await worker.terminate();
   }
+}
+
+/** It does not keep the process alive. */
+function keepIdle(started: StartedWorker): void {
+  idle = started;
+  started.worker.unref();
+  started.onEvent = ({ type }) => {
+    if (type === 'failed' && idle === started) idle = undefined;
+  };
 }
 
 /**
@@ -100,11 +132,18 @@ function timeLeft(allowed: number, clock: Clock): () => number {
 }
 
 /** The worker gets neither environment variables nor streams: a rule has nothing but its variables. */
-function startWorker(): Worker {
+function startWorker(): StartedWorker {
   const options = { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxMemory } };
-  return 'text' in workerCode
-    ? new Worker(workerCode.text, { ...options, eval: true })
-    : new Worker(workerCode.file, options);
+  const worker =
+    'text' in workerCode
+      ? new Worker(workerCode.text, { ...options, eval: true })
+      : new Worker(workerCode.file, options);
+  const started: StartedWorker = { worker, onEvent: () => {} };
+  const fail = (why: string) => started.onEvent({ type: 'failed', why });
+  worker.on('message', (answer: Answer) => started.onEvent(answer));
+  worker.on('error', ({ message }: Error) => fail(`the rules could not be evaluated: ${message}`));
+  worker.on('exit', () => fail('the thread that evaluates rules ended'));
+  return started;
 }
 
 function seconds(milliseconds: number): string {

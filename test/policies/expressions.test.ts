@@ -107,6 +107,15 @@ describe('A rule', () => {
     expect(seen.length).toBeGreaterThanOrEqual(4);
   });
 
+  it('is evaluated after another rule was stopped, and at the same time as others', async () => {
+    const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
+    const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
+    const all = await Promise.all([results(['true']), results([endless]), results(['false'])]);
+    expect(all.map(([result]) => result?.is)).toEqual(['pass', 'not-evaluated', 'violation']);
+    const later = await Promise.all([results(['false']), results(['true'])]);
+    expect(later.map(([result]) => result?.is)).toEqual(['violation', 'pass']);
+  });
+
   it('is stopped after thirty times its time, even on a busy machine', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
