@@ -146,6 +146,7 @@ function copyWithout(kind: string): string {
     .replace(new RegExp(`import \\{ ${variable} \\}.*\n`), '')
     .replace(new RegExp(`\\b${variable},\\s*`), '');
   writeFileSync(registry, without);
-  expect(without).not.toContain(variable);
+  // Comments may contain the word.
+  expect(without.replaceAll(/^\s*\/\/.*$/gm, '')).not.toContain(variable);
   return copy;
 }
