@@ -49,9 +49,7 @@ export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
   const found = hidesSecret(problem, where) && code !== 'unknown-field' ? undefined : problem.found;
   const related = [
     ...(problem.related ?? []).map((other) => ({ message: other.message, place: where.place(other.path) })),
-    ...(inherited
-      ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }]
-      : []),
+    ...(inherited ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }] : []),
   ];
   return {
     code,

@@ -1,7 +1,7 @@
 /**
  * A job of `trueup ci apply` that is killed as it writes the ledger. The same job continues with the rest of what was approved, writes
  * nothing twice, and the history says who approved. In each scene, one attempt after another is killed, until one ends by itself.
- * TRUEUP_ALL_BOUNDARIES=1 tries each write of the ledger.
+ * TRUEUP_BOUNDARIES=all tries each write of the ledger.
  */
 import { describe, expect, it } from 'vitest';
 import { type ApplyScene, openApplyScene } from '../support/ci/apply-scene.ts';
@@ -16,10 +16,8 @@ import {
   watchWrites,
 } from '../support/ci/killed-jobs.ts';
 import { trueupProcess } from '../support/cli/process.ts';
+import { isThorough } from '../support/simulation/boundaries.ts';
 import { preload } from '../support/simulation/preload.ts';
-
-/** Otherwise, every second boundary is tried. */
-const isThorough = process.env['TRUEUP_ALL_BOUNDARIES'] === '1';
 
 const killer = preload('kill-at-ledger-write');
 const { isSkipped, newDatabase } = postgresOfFile();

@@ -2,12 +2,13 @@
  * After a kill at any moment, the next apply converges (architecture: apply finishes or tells): it is killed before and after each
  * write request, and before and after each file that it replaces (ledger, lock, history); reads change nothing, so the
  * state between two of these boundaries is the same. By default some boundaries are tried, chosen by a fixed rule;
- * TRUEUP_ALL_BOUNDARIES=1 tries all.
+ * TRUEUP_BOUNDARIES chooses others.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Exited, trueupProcess } from '../support/cli/process.ts';
+import { chooseBoundaries } from '../support/simulation/boundaries.ts';
 import { type CrashCopy, CrashScene, type CrashState } from '../support/simulation/crash-scene.ts';
 import { billing, bystander, jwts, neighbourId } from '../support/simulation/world.ts';
 import { preload } from '../support/simulation/preload.ts';
@@ -27,13 +28,12 @@ interface Boundary {
   readonly when: 'before' | 'after';
 }
 
-/** Both sides of each write, and of those every k-th, shifted so that both sides are tried. */
-function boundaries(count: number, every: number): Boundary[] {
+/** Both sides of each write, and some of those. */
+function boundaries(count: number, usual: number): Boundary[] {
   const all = Array.from({ length: count }, (_, index) =>
     (['before', 'after'] as const).map((when): Boundary => ({ at: index + 1, when })),
   ).flat();
-  const step = process.env['TRUEUP_ALL_BOUNDARIES'] === '1' ? 1 : every;
-  return all.filter((_, index) => index % step === (count * 2 - 1) % step);
+  return chooseBoundaries(all, usual);
 }
 
 /** Starts the apply of what was approved, as a process. */

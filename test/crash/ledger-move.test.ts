@@ -1,6 +1,6 @@
 /**
  * A move of a ledger that is killed at any of its writes: exactly one of the two places has the ledger then, and the same command
- * ends the move. By default some of the writes are tried; TRUEUP_ALL_BOUNDARIES=1 tries all.
+ * ends the move. By default some of the writes are tried; TRUEUP_BOUNDARIES chooses others.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { trueup } from '../support/captured-host.ts';
 import { type MovableStack, movableStack } from '../support/cli/movable-stack.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+import { chooseBoundaries } from '../support/simulation/boundaries.ts';
 import { preload } from '../support/simulation/preload.ts';
 
 const killer = preload('kill-at-ledger-write');
@@ -21,8 +22,6 @@ afterAll(() => server?.stop());
 
 /** One CI job: a second try takes over the locks of the first. */
 const job = { TRUEUP_RUN_ID: 'move-1', NODE_OPTIONS: `--import ${killer}`, NODE_NO_WARNINGS: '1' };
-
-const step = process.env['TRUEUP_ALL_BOUNDARIES'] === '1' ? 1 : 3;
 
 async function isUsable(scene: MovableStack, place: string): Promise<boolean> {
   await scene.name(place);
@@ -50,7 +49,7 @@ describe('A move of a ledger that is killed at any write', () => {
       expect(writes.length).toBeGreaterThan(7);
       // After a write and before the next one, the same is written.
       const boundaries = [...writes.map((_, index) => `${index + 1}:before`), `${writes.length}:after`];
-      const tried = boundaries.filter((_, index) => index % step === (boundaries.length - 1) % step);
+      const tried = chooseBoundaries(boundaries, 3);
       const seen = new Set<string>();
       for (const boundary of tried) {
         const scene = await begin();

@@ -1,7 +1,7 @@
 /**
  * A move of resources between stacks whose ledgers are in git or PostgreSQL, or in different places, that is killed at any of its
  * writes: exactly one stack owns the resources then, and the same job ends the move. By default every fourth boundary is tried;
- * TRUEUP_ALL_BOUNDARIES=1 tries every second. Two local ledgers: test/e2e/ownership/moved-resources-killed.test.ts.
+ * TRUEUP_BOUNDARIES chooses others. Two local ledgers: test/e2e/ownership/moved-resources-killed.test.ts.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import { role, workspace } from '../support/cli/documents.ts';
 import { trueupProcess } from '../support/cli/process.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+import { chooseBoundaries } from '../support/simulation/boundaries.ts';
 import { preload } from '../support/simulation/preload.ts';
 
 const killer = preload('kill-at-ledger-write');
@@ -29,8 +30,6 @@ beforeAll(() => {
   if (bin !== undefined) server = startPostgres(bin);
 });
 afterAll(() => server?.stop());
-
-const step = process.env['TRUEUP_ALL_BOUNDARIES'] === '1' ? 2 : 4;
 
 const pairs = [['git', 'git'], ...(bin === undefined ? [] : [['postgres', 'postgres'] as const])] as const;
 
@@ -53,7 +52,7 @@ describe('Resources that move between stacks', () => {
       const writes = (await readFile(log, 'utf8')).trim().split('\n');
       expect(writes.length).toBeGreaterThan(7);
       const boundaries = writes.flatMap((_, index) => [`${index + 1}:before`, `${index + 1}:after`]);
-      const tried = boundaries.filter((_, index) => index % step === (boundaries.length - 1) % step);
+      const tried = chooseBoundaries(boundaries, 4);
       const seen = new Set<string>();
       for (const boundary of tried) {
         const scene = await begin();
