@@ -6,14 +6,14 @@ import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
 import { acknowledgeableIds, type Guard, isBlocking, policyOf } from '../model/guard.ts';
 
-/** If more resources violate a policy, one key covers all of them, because the length of a comment is limited. */
+/** If more resources violate a policy, one key covers all of them, because all keys are written into one comment of a pull request. */
 const maxKeys = 20;
 
 /** The keys of the guards that block a plan, sorted and without duplicates. */
 export function guardKeys(guards: readonly Guard[]): string[] {
   const keys = guards.filter(isBlocking).flatMap((guard) => {
     const { id, message } = guard;
-    if (id === 'loosened') return [`${id} ${hashOf(message).slice(0, 16)}`];
+    if (id === 'loosened') return [`${id} ${hashOf(message)}`];
     return policyOf(id) === undefined ? [id] : keysOfPolicy(guard);
   });
   return [...new Set(keys)].sort();
@@ -27,7 +27,7 @@ export function policyKeys(guards: readonly Guard[], ids: readonly string[]): st
   );
 }
 
-/** `policy/no-deletes@0a1b…`: one key for each resource, so that the rest of a plan needs no keys that the plan did not need. */
+/** `policy/no-deletes@0a1b…`: one key for each resource. After a part was applied, the rest of the plan needs no new keys. */
 function keysOfPolicy({ id, effect, message, concerns, ruleHash = '' }: Guard): string[] {
   // Without the number of resources at its beginning.
   const says = message.replace(/^[^"]*/, '');
