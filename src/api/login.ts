@@ -32,13 +32,13 @@ export interface Authenticator {
   close(): Promise<void>;
 }
 
-/** Milliseconds after a successful use of a token in which a 403 does not mean that the token is invalid. */
+/** For this many milliseconds after a successful use of a token, a 403 is about permissions, and not about the token. */
 const trustFor = 60_000;
 
 const advice =
   '; a policy of its role with "update" on "auth/token/revoke-self" would let this run revoke it';
 
-/** Requests that do not count as a use of a token (wire/cluster-auth 2.9). A token with uses left must be revoked. */
+/** Requests that do not count as a use of a token (wire/cluster-auth 2.9). At the end, only a token with uses left is revoked. */
 const uncounted = /^\/sys\/internal\/ui\/mounts(?:\/|$)/;
 
 /** The current token and its use. */
@@ -231,8 +231,8 @@ export class LoginChannel {
 
   /**
    * Sends no token. Messages do not show the JWT, even if the service returns it. No login starts after the end of the run; one in
-   * flight has some more time, because its token must be known to be revoked.
-   * @param about.repeatable whether the login is sent again after a failure
+   * flight has some more time, because its token can be revoked only when the answer with it has arrived.
+   * @param options.repeatable whether the login is sent again after a failure
    */
   async logIn(role: string, jwt: string, { repeatable = true } = {}): Promise<Answer> {
     const { signal: stop } = this.#connection;

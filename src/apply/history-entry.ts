@@ -58,7 +58,7 @@ export function beginEntry(
       address: formatAddress(address),
       action,
       reason,
-      fields: fields.map(withoutSecret),
+      fields: fields.map(withSecretSummary),
       ...(action === 'delete' || action === 'release' ? { was: recordedValues(address, ledger, kinds) } : {}),
       ...checkedMember(checked?.changes.get(formatAddress(address)), kinds.get(address.kind)),
     })),
@@ -169,7 +169,7 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
 }
 
 /** A canonical secret is already a summary; this makes sure of it even if a kind returns something else. */
-function withoutSecret(change: FieldChange): FieldChange {
+function withSecretSummary(change: FieldChange): FieldChange {
   if (change.shape !== 'secret') return change;
   const { before, after, ...rest } = change;
   return {

@@ -287,7 +287,7 @@ async function fileBelow(directory: string, file: string): Promise<string> {
   const real = await realPlace(path);
   if (real !== undefined && liesIn(await findRepository(directory), real)) return path;
   throw invalidAddress(
-    `the archive ${quoted(file)} of "spec.audit.archive" lies elsewhere, behind a link: name a file at or below the stack file`,
+    `the archive ${quoted(file)} of "spec.audit.archive" leads through a link to a file outside of the repository: name one in the repository`,
   );
 }
 

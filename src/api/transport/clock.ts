@@ -45,7 +45,7 @@ export class ClockDifference {
     this.#most = isSame ? Math.min(most, this.#most) : most;
   }
 
-  /** Milliseconds by which the service is at least ahead, negative if behind; undefined until a response has its time. */
+  /** How many milliseconds the service is ahead at least; negative if behind, 0 if both may agree; undefined before a response has a time. */
   get ahead(): number | undefined {
     if (this.#least === Number.NEGATIVE_INFINITY) return undefined;
     if (this.#least > 0) return this.#least;

@@ -21,7 +21,7 @@ const lowestFound = 10;
 /** Milliseconds without an error before the rate rises, and between two times that it is halved. */
 const interval = 5_000;
 
-/** The number of answers in the median duration. */
+/** How many of the last answers the median duration is taken from. */
 const sample = 50;
 
 /** Milliseconds. A median below this is never slow. */
@@ -76,7 +76,7 @@ export function ratedAnswer(answer: RawAnswer, milliseconds: number, now: number
   };
   const text = headerOf(answer, 'x-ratelimit-reset');
   const reset = readSeconds(text, now);
-  // Whole seconds may be rounded down. For a window of one second, this would be the whole window.
+  // A reset in whole seconds may have been rounded down, so a second is added; not to a window of one second, which it would double.
   const rounded = reset !== undefined && reset >= 2000 && !text?.includes('.') ? 1000 : 0;
   return {
     status: answer.status,

@@ -14,7 +14,7 @@ interface StartTimes {
 export interface SharedRate {
   /**
    * Start times for at most `count` requests.
-   * @param late the expected delay of the answer, in milliseconds: it gets additional start times for it, because they will have passed
+   * @param late the expected delay of the answer, in milliseconds. Start times in it will have passed, so as many are added
    */
   take(count: number, late: number): Promise<StartTimes>;
   /** No process may start a request for this many milliseconds, because the service refused one. */
@@ -29,17 +29,16 @@ interface Exchange {
   readonly answered: number;
 }
 
-/** Milliseconds that an answer may take, with all of its start times in use. */
+/** An answer that takes at most this many milliseconds loses none of its start times. */
 const shortExchange = 100;
 
 /** The longest expected delay of an answer, in milliseconds. */
 export const longestLate = 2000;
 
 /**
- * The start times to use, by the clock of this process, earliest first; maybe none. They were taken at an unknown moment of the exchange,
- * and other processes have the times before and after them. Counted from the arrival of the answer, no request starts too early, but it may
- * start too late by the duration of the exchange. So the last ones are dropped: no request starts later than a short exchange after
- * the last time that was taken.
+ * The start times to use, by the clock of this process, earliest first; maybe none. They are counted from the arrival of the answer, so
+ * no request starts too early, but each may be late by the duration of the exchange. Those later than a short exchange after the last
+ * time that was taken are left out, because they belong to other processes.
  */
 export function usableStarts({ count, wait, apart }: StartTimes, { asked, answered }: Exchange): number[] {
   const end = asked + wait + (count - 1) * apart + shortExchange;

@@ -144,8 +144,8 @@ function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswe
 }
 
 /**
- * The tags of a project that the stack does not manage; undefined if unknown. Only the organization's document shows that the service
- * has no projects. @param id undefined for the default project; null for a workspace that the service shows without a project
+ * The tags of a project that the stack does not manage; `{}` if the service has no projects, which only the document of the organization
+ * shows; undefined if unknown. @param id undefined for the default project; null for a workspace that the service shows without a project
  */
 export async function tagsOfProject(
   session: Session,
@@ -259,7 +259,7 @@ function projectFrom({ id, name, attributes, relationships }: ProjectItem): Proj
   };
 }
 
-/** The declared projects by id; those that the plan creates by address. */
+/** The declared projects. The key is the id, or the address if the plan creates the project. */
 function declaredProjects(session: Session): Promise<ReadonlyMap<string, DesiredResource>> {
   return session.once('declared projects', async () => {
     const known = session.known?.(projectKind);
@@ -296,7 +296,7 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
   return isChanged ? { ...planned, plannedBy: formatAddress(declared.address) } : planned;
 }
 
-/** The organization names the default project: a list with one project may be incomplete for this token. */
+/** As the organization names it. Only if it names none, a single project in the list counts: the token may not see other projects. */
 async function defaultOf(session: Session, { byId, problem }: ProjectList): Promise<string | undefined> {
   const organization = problem === undefined ? await readOrganization(session) : undefined;
   if (organization === undefined) return undefined;

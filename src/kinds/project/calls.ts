@@ -1,6 +1,6 @@
 /**
  * Makes the calls for a change of a project. Pure. A create sends the ownership tag in its one POST. A write of tags replaces the whole
- * set, the ownership tag and foreign keys included, and so relies on the set that was read.
+ * set, the ownership tag and the tags with reserved keys included, and so relies on the set that was read.
  */
 import { asTags, isReserved, projectTagKey } from '../../api/workspaces/tag-bindings.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
@@ -108,9 +108,9 @@ function executionAttributes(
 /** The whole set after the write, including the tags that no manifest can own. */
 function bindingsAfter(changes: readonly FieldChange[], context: ProjectContext): JsonObject {
   const { live } = context;
-  const foreign = Object.entries(asTags(live?.facts.direct)).filter(([key]) => isReserved(key));
+  const reserved = Object.entries(asTags(live?.facts.direct)).filter(([key]) => isReserved(key));
   const own = asTags(contentAfter(table, live?.spec, changes)['tags']);
-  const tags = { ...own, ...Object.fromEntries(foreign) };
+  const tags = { ...own, ...Object.fromEntries(reserved) };
   return tagBindingList(tags, ownershipTagAfter(changes, context), projectTagKey);
 }
 

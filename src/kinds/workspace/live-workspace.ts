@@ -61,7 +61,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
   const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
   const ownMode = inherited === undefined ? undefined : ownModeOf(item, inherited);
   const without = fieldsOutside(read.dialect);
-  const spec = liveSpec(item, { reportsOwnMode: ownMode !== 'proved', without, retention });
+  const spec = liveSpec(item, { trustsOverwrites: ownMode !== 'proved', without, retention });
   const facts = liveFacts(item);
   return {
     address,
@@ -84,7 +84,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
   };
 }
 
-/** Services store flat tags in lower case, unless they return one with an upper case letter. */
+/** A flat tag with an upper case letter shows that the service keeps the case; other services store all in lower case. */
 export function hasUpperCaseTag({ attributes }: WorkspaceItem): boolean {
   return textsOf(attributes['tag-names']).some((name) => name !== name.toLowerCase());
 }
@@ -185,11 +185,12 @@ function typeOf(value: Json): string {
 function liveSpec(
   item: WorkspaceItem,
   {
-    reportsOwnMode = true,
+    trustsOverwrites = true,
     without = [],
     retention,
   }: Pick<ReadWorkspace, 'retention'> & {
-    readonly reportsOwnMode?: boolean;
+    /** false if its mode is its own, although `setting-overwrites` says that it is inherited */
+    readonly trustsOverwrites?: boolean;
     readonly without?: readonly string[];
   } = {},
 ): LiveSpec {
@@ -205,7 +206,7 @@ function liveSpec(
   return {
     name,
     ...plain,
-    ...liveExecution(item, reportsOwnMode),
+    ...liveExecution(item, trustsOverwrites),
     ...liveRepository(attributes['vcs-repo']),
     ...(project === null ? {} : { projectId: project }),
     sshKeyId: relatedId(item, 'ssh-key'),
@@ -216,9 +217,9 @@ function liveSpec(
 }
 
 /** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); in services without it nothing is inherited. */
-function liveExecution(item: WorkspaceItem, reportsOwnMode: boolean): LiveSpec {
+function liveExecution(item: WorkspaceItem, trustsOverwrites: boolean): LiveSpec {
   const mode = item.attributes['execution-mode'];
-  const overwrites = reportsOwnMode ? item.attributes['setting-overwrites'] : undefined;
+  const overwrites = trustsOverwrites ? item.attributes['setting-overwrites'] : undefined;
   const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
   const executionMode = owns('execution-mode') ? mode : null;
   const ownPool = executionMode === 'agent' && owns('agent-pool');
@@ -258,7 +259,7 @@ export function fieldsFromResponse(call: Call, { body }: Answer): ReturnedFields
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
   const isOwnMode = hidesOwnMode(item, sentIn(call)) || keepsOldMode(item, call);
-  const returned = liveSpec(item, { reportsOwnMode: !isOwnMode });
+  const returned = liveSpec(item, { trustsOverwrites: !isOwnMode });
   const { tagNames } = returned;
   const spec =
     tagNames === undefined ? returned : { ...returned, tagNames: spelledAs(sentTags(call), tagNames) };
@@ -292,9 +293,9 @@ function sentTags({ body }: Call): string[] {
   });
 }
 
-/** Fields with separate endpoints, and fields that are not attributes. */
-const notVerifiable = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
-const documentFields = Object.keys(fields).filter((name) => !notVerifiable.has(name));
+/** Fields that the response to the update does not verify: they have separate endpoints, or are not attributes. */
+const notInUpdate = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
+const documentFields = Object.keys(fields).filter((name) => !notInUpdate.has(name));
 
 function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
   switch (id.slice(id.lastIndexOf('#') + 1)) {

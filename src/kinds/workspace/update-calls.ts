@@ -181,10 +181,10 @@ export function patchCall(
   { attributes, relationships, reliesOn = [] }: PatchDraft,
 ): Call | undefined {
   if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
-  // Declared before live: if the organization enforces assessments, live hides the workspace's own setting.
   const { live } = context;
   const mode = attributes['execution-mode'] ?? live?.facts.modeAfter;
   const kept = keptAssessments(live?.spec.assessmentsEnabled, { mode, dialect: context.dialect });
+  // The declared value goes before the live one, which is not the workspace's own while the organization enforces assessments.
   const repeated = repeatedAssessments(context.desired.assessmentsEnabled ?? kept);
   // A value that is only repeated must still be as it was read, or it would overwrite a value that the plan does not show.
   const isRepeated = Object.keys(repeated).some((name) => !Object.hasOwn(attributes, name));
@@ -197,11 +197,11 @@ export function patchCall(
     success: [200],
     permission: 'can-update',
     ...(facts.length === 0 ? {} : { reliesOn: facts }),
-    ...(isSparse(attributes, relationships) ? { sharesRead: true } : {}),
+    ...(mayUsePage(attributes, relationships) ? { sharesRead: true } : {}),
   });
 }
 
-/** Attributes that decide, with others that an outdated list may not show, whether and when the service destroys something. */
+/** Attributes that have a part in whether and when the service destroys something: before they change, the workspace is read alone. */
 const destroyAttributes: readonly string[] = [
   'allow-destroy-plan',
   'auto-destroy-at',
@@ -212,10 +212,10 @@ const destroyAttributes: readonly string[] = [
 ];
 
 /**
- * Whether the call may rely on a page of the list: it replaces nothing as a whole, such as tags, a list of triggers or the repository,
- * grants no access, as a move to another project does, and destroys nothing. Not with a new name, which moves the workspace in the list.
+ * Whether a page of the list is recent enough as the read before this call. It is not if the call replaces something as a whole, grants
+ * access by a move to another project, may destroy something, or renames the workspace, which moves it in the list.
  */
-function isSparse(
+function mayUsePage(
   { name, 'vcs-repo': repository, ...others }: JsonObject,
   relationships: CallObject,
 ): boolean {

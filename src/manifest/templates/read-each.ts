@@ -170,7 +170,7 @@ class EachReader {
 }
 
 function otherForm(form: string): string {
-  return `a map with a key ${quoted(form)} can be written as a list of maps with a "key" each`;
+  return `if ${quoted(form)} is the key of an item, write the items as a list, each with a "key"`;
 }
 
 export function wrongItems(list: YamlList): Diagnostic[] {

@@ -1,6 +1,6 @@
 /**
- * Which settings hold for the plan of one stack: its own, or those of the base branch where an untrusted author must not decide where
- * secrets go. What is not known counts as changed.
+ * Which settings hold for the plan of one stack: its own, or those of the base branch if otherwise an untrusted author would decide
+ * where secrets go. What is not known counts as changed.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { filesOfSigners, filesOfTargets } from './stack-files.ts';
 
 export interface Baseline {
   adjust(stack: Stack): AdjustedStack;
-  /** a warning of the plan, where it was made with targets of the base branch */
+  /** warnings of the plan: the changes decide where secrets go, or the plan uses the targets of the base branch */
   readonly notes: readonly Diagnostic[];
   /** why the stack may only be validated, as a clause */
   readonly onlyValidate?: string;
@@ -54,11 +54,11 @@ export async function findBaseline(
   const { isTrusted, why } = await trust();
   if (isTrusted) return { adjust, notes: [changedWarning(changed.what)] };
   const what = `the changes decide where secrets go (${changed.what.join(', ')}), and ${why}`;
-  const places = newest?.stack ?? before?.stack;
-  if (!changed.canUseBase || places === undefined) return { adjust, notes: [], onlyValidate: what };
+  const baseStack = newest?.stack ?? before?.stack;
+  if (!changed.canUseBase || baseStack === undefined) return { adjust, notes: [], onlyValidate: what };
   const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
   return {
-    adjust: adjustTo({ ...given, places }),
+    adjust: adjustTo({ ...given, places: baseStack }),
     notes: [warning('targets-of-base', message)],
   };
 }
@@ -75,7 +75,7 @@ async function newSigners(before: Stack | undefined, now: Stack | undefined): Pr
   return (await Promise.all(found)).flat();
 }
 
-/** The policies that are stricter in each earlier version. Reported as loosened is what differs from the first of them. */
+/** The policies that were stricter in an earlier version. `sources` has all of them, `loosened` only the differences from the first. */
 async function earlierPolicies(
   commits: readonly (CommitStacks | undefined)[],
   versions: readonly (StackOfCommit | undefined)[],

@@ -132,7 +132,7 @@ export function activeFreeze(
   return { name: last.name, since, until: last.until, except };
 }
 
-/** Overlapping windows count as one, up to this many. A later end is found when this one is over. */
+/** At most this many overlapping windows count as one. With more, the end is too early, and the rest is found when it is over. */
 const maxWindows = 100;
 
 /** @returns undefined if the freeze is not active. If windows overlap, `since` is the beginning of the last one */
