@@ -45,9 +45,12 @@ export async function begunChanges(
   const byLedger = new Set(
     [...kinds.values()].flatMap(({ ownership, service }) => (ownership.by === 'ledger' ? [service] : [])),
   );
-  const mayMatter =
-    resources.some(isInQuestion) || stack.targets.some(({ service }) => byLedger.has(service));
-  if (!ledger.known || !mayMatter) return { creations: new Set(), changes: new Set() };
+  const none = { creations: new Set<AddressText>(), changes: new Set<AddressText>() };
+  if (!ledger.known) return none;
+  if (!resources.some(isInQuestion))
+    return stack.targets.some(({ service }) => byLedger.has(service))
+      ? { ...none, creations: new Set(await unrecordedCreations(store, { stack, ledger })) }
+      : none;
   const { open, last, isClosed } = await readEntries(store, stack.name);
   const openIn = (entries: readonly HistoryEntry[], isOpen: OpenIn) =>
     entries.flatMap((entry) =>

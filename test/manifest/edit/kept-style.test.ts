@@ -58,7 +58,7 @@ it.each([
   [
     'lines',
     ['  list:', '    # over a', '    - a # A', '    - b # B', '    # over c', '    - "c" # C'],
-    ['lines', '    # over c', '    - "c" # C', '    # over a', '    - a # A', '    - b # B'],
+    ['  list:', '    # over c', '    - "c" # C', '    # over a', '    - a # A', '    - b # B'],
   ],
   [
     'brackets over lines',

@@ -178,12 +178,29 @@ export const roleActions: readonly RoleRule[] = [
   },
   {
     says: 'not declared, never recorded, inside "owns" of a shared target: reported',
-    when: { document: 'none', owns: 'inside', ledger: withoutRecord, live: there, target: 'shared' },
+    when: {
+      document: 'none',
+      owns: 'inside',
+      ledger: ['no ledger', 'no record'],
+      live: there,
+      target: 'shared',
+    },
     comes: 'nothing, says "never written by this stack"',
   },
   {
+    says: 'not declared, begun by an interrupted apply, in a shared target: reported',
+    when: { document: 'none', owns: mayBeOurs, ledger: 'begun', live: there, target: 'shared' },
+    comes: 'nothing, says "that did not end may have created it"',
+  },
+  {
     says: 'not declared, never recorded, in a shared target without "owns": not in the plan',
-    when: { document: 'none', owns: 'unsaid', ledger: withoutRecord, live: there, target: 'shared' },
+    when: {
+      document: 'none',
+      owns: 'unsaid',
+      ledger: ['no ledger', 'no record'],
+      live: there,
+      target: 'shared',
+    },
     comes: 'nothing',
   },
 
