@@ -56,7 +56,7 @@ describe('An environment with required reviewers', () => {
         ...{ REVIEWER_JWT: '', GITHUB_OUTPUT: output },
       },
     });
-    expect(out).toContain("this plan's token may not write");
+    expect(out).toContain("this plan's token cannot write");
     expect(readFileSync(output, 'utf8')).toMatch(new RegExp(`digest<<.*\\n${digest}\\n`));
     scene.github.state.approveRun(run, { by: 'alice', environment: 'prod' });
     await scene.ciApply(0, waited(digest));
