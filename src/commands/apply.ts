@@ -57,7 +57,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       '--show-plan',
       'show the plan also when it differs from the approved one (a plan that matches is always shown)',
     )
-    .addOption(timeoutOption())
+    .addOption(
+      timeoutOption(
+        'how long the run may take, its ledger included; requests in flight may take a minute longer (default: what the stack says, or 1h)',
+      ),
+    )
     .addOption(traceOption())
     .option('-y, --yes', 'do not ask; required without a terminal, unless a plan was approved')
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
