@@ -78,8 +78,12 @@ export class LedgerKeeper {
   }
 
   #begin(): Promise<void> {
-    this.#writing = this.#write();
-    return this.#writing;
+    // It ends after it was assigned, even if the write fails at once.
+    const writing = this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+    this.#writing = writing;
+    return writing;
   }
 
   async #write(): Promise<void> {
@@ -93,8 +97,6 @@ export class LedgerKeeper {
       this.#unwritten += Math.max(written, 1);
       if (error instanceof LedgerConflict) this.#lost.abort(error);
       throw error;
-    } finally {
-      this.#writing = undefined;
     }
   }
 }

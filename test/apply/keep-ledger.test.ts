@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
-import type { Ledger } from '../../src/model/ledger.ts';
+import { type Ledger, LedgerConflict } from '../../src/model/ledger.ts';
 import { ledgerOf, record } from '../support/sample-kinds/sample-plan.ts';
 import { addressOf, namesIn } from '../support/ledger/ledger-samples.ts';
 
@@ -127,6 +127,18 @@ describe('a write that fails', () => {
     await store.finish(full);
     await store.finish();
     expect(namesIn(await saved)).toEqual(['old', 'a']);
+  });
+
+  it('because another run wrote the ledger ends all later ones with that error', async () => {
+    const { store, keeper } = open();
+    keeper.put(addressOf('a'), record());
+    keeper.saveSoon();
+    await store.finish(new LedgerConflict('the ledger', { found: 2, expected: 1 }));
+    keeper.put(addressOf('b'), record());
+    keeper.saveSoon();
+    await expect(keeper.save()).rejects.toThrow('was written by another run');
+    await expect(keeper.save()).rejects.toThrow('was written by another run');
+    expect(store.underWay).toBe(0);
   });
 
   it('loses nothing that was put during the write', async () => {
