@@ -1,6 +1,7 @@
 /**
  * Reads the roles of a mount: one list, by LIST or by its equivalent GET, then one read for each role that is declared,
- * recorded, begun by an unfinished apply, or in the `owns` of the target. Other roles are counted and not read. A mount of another method counts as unread.
+ * recorded, begun by an unfinished apply, or in the `owns` of the target. Other roles are counted and not read. A mount of another
+ * method counts as unread.
  */
 import {
   anotherMethod,
