@@ -52,7 +52,7 @@ export class LastRead {
   readonly #change: Change;
   readonly #tools: RecheckTools;
   /** calls that were sent at least once and may have reached the service */
-  readonly #sent = new Set<CallId>();
+  readonly #sent: CallId[] = [];
   #known: Known | undefined;
   /** when the resource was last read; absent if the list that the plan read is enough */
   #seenAt: number | undefined;
@@ -129,7 +129,7 @@ export class LastRead {
   /** A call is sent: what was read before it is not enough for the next one. */
   sends({ id }: Call): void {
     const { now, pages } = this.#tools;
-    this.#sent.add(id);
+    this.#sent.push(id);
     this.#sentAt = now();
     pages.sent({ delay: this.#sentAt - this.#checkedAt, isShared: this.#isShared });
     this.#isShared = false;
@@ -202,7 +202,7 @@ export class LastRead {
   #laterCall(call: Call): LaterCall | undefined {
     const { kind } = this.#tools;
     const isOfNewParent = kind.ownership.by === 'child' && this.#change.action === 'create';
-    if (!isOfNewParent && ![...this.#sent].some((id) => id !== call.id)) return undefined;
+    if (!isOfNewParent && !this.#sent.some((id) => id !== call.id)) return undefined;
     const written = writtenBy({ change: this.#change, calls: new Set([call.id]) });
     return { written: new Set([...written, ...(call.takesFrom ?? [])]), reliesOn: call.reliesOn ?? [] };
   }

@@ -47,8 +47,11 @@ async function unlessExists(creation: Promise<void>): Promise<boolean> {
   }
 }
 
+/** As pieces, a long text is never in memory as a whole. */
+type FileContent = string | Buffer | Iterable<string>;
+
 /** Creates the file's directory when needed. @param mode by default, readable by the owner only */
-export async function replaceFile(file: string, text: string | Buffer, mode = 0o600): Promise<void> {
+export async function replaceFile(file: string, text: FileContent, mode = 0o600): Promise<void> {
   await (await prepareFile(file, text, mode)).replace();
 }
 
@@ -59,7 +62,7 @@ export interface PreparedFile {
 }
 
 /** The first half of `replaceFile`, which fails if there is no space or no permission. */
-export async function prepareFile(file: string, text: string | Buffer, mode: number): Promise<PreparedFile> {
+export async function prepareFile(file: string, text: FileContent, mode: number): Promise<PreparedFile> {
   await makeFolder(dirname(file));
   const temporary = `${file}.${randomUUID()}.new`;
   const discard = () => rm(temporary, { force: true });
@@ -80,7 +83,7 @@ export async function prepareFile(file: string, text: string | Buffer, mode: num
   return { replace, discard };
 }
 
-async function writeSynced(file: string, text: string | Buffer, mode: number): Promise<void> {
+async function writeSynced(file: string, text: FileContent, mode: number): Promise<void> {
   const handle = await open(file, 'wx', 0o600);
   try {
     await handle.chmod(mode);

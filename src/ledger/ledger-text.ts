@@ -250,8 +250,27 @@ function hash(value: unknown): string {
 
 // The JSON of a lock and of a history entry, the same in every store. Invalid JSON is an error and never ignored.
 
-export function formatStored(value: LedgerLock | HistoryEntry): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+export function formatLock(lock: LedgerLock): string {
+  return `${JSON.stringify(lock, null, 2)}\n`;
+}
+
+export function formatEntry(entry: HistoryEntry): string {
+  return [...entryPieces(entry)].join('');
+}
+
+/** Characters of a piece, about. */
+const pieceLength = 65_536;
+
+/** The text of an entry in pieces, with one line for each change: with thousands of changes, the whole text takes too much memory. */
+export function* entryPieces({ changes, ...others }: HistoryEntry): Generator<string, void> {
+  let piece = JSON.stringify(others, null, 2).replace(/\n}$/, ',\n  "changes": [');
+  for (const [index, change] of changes.entries()) {
+    piece += `${index === 0 ? '' : ','}\n    ${JSON.stringify(change)}`;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  yield `${piece}${changes.length === 0 ? '' : '\n  '}]\n}\n`;
 }
 
 /** @param place where it is stored, for the message: `the lock "…/payments.ledger.json.lock"` */

@@ -13,7 +13,8 @@ import { quoted } from '../model/quoted.ts';
 import {
   backupFileName,
   completeEntries,
-  formatStored,
+  entryPieces,
+  formatLock,
   noLedger,
   onlyLedgerError,
   parseEntry,
@@ -86,7 +87,7 @@ class LocalFile implements AbortableStore {
     return this.#exclusively(this.#lockPlace, signals, async (file) => {
       const held = await readLockIn(file);
       if (held !== undefined && held.id !== instead) return held;
-      await replaceFile(lockOf(file), formatStored(wanted));
+      await replaceFile(lockOf(file), formatLock(wanted));
       return wanted;
     });
   }
@@ -104,7 +105,7 @@ class LocalFile implements AbortableStore {
     const history = historyOf(await this.#realFile());
     for (const entry of entries) {
       const file = entryIn(history, entry.id);
-      await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry ${quoted(file)}`));
+      await replaceFile(file, entryPieces(entry)).catch(unwritable(`the history entry ${quoted(file)}`));
     }
   }
 

@@ -13,7 +13,8 @@ import { quoted } from '../model/quoted.ts';
 import {
   backupFileName,
   completeEntries,
-  formatStored,
+  formatEntry,
+  formatLock,
   noLedger,
   parseEntry,
   parseLedger,
@@ -107,7 +108,7 @@ class Postgres implements AbortableStore {
         `insert into trueup.locks as held (stack, id, content) values ($1, $2, $3)
          on conflict (stack) do update set id = excluded.id, content = excluded.content where held.id = $4
          returning stack`,
-        [wanted.id, formatStored(wanted), instead ?? null],
+        [wanted.id, formatLock(wanted), instead ?? null],
         signals,
       );
       if (taken.length > 0) return wanted;
@@ -135,7 +136,7 @@ class Postgres implements AbortableStore {
       `insert into trueup.history (stack, id, content)
        select $1, kept.id, kept.content::json from unnest($2::text[], $3::text[]) as kept (id, content)
        on conflict (stack, id) do update set content = excluded.content`,
-      [entries.map(({ id }) => id), entries.map(formatStored)],
+      [entries.map(({ id }) => id), entries.map(formatEntry)],
       signals,
     );
   }

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { contentText, formatStored } from '../../ledger/ledger-text.ts';
+import { contentText, formatEntry } from '../../ledger/ledger-text.ts';
 import { contentStart, editText } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { findRepository, standardInput } from '../../manifest/files/find-stack.ts';
@@ -160,10 +160,10 @@ async function refuseForeignContent(
   const other = copy.known ? await checkedStore(to, context).read() : copy;
   if (other.known && contentText(name, other) !== contentText(name, ledger))
     throw refuse('has other records, or another state, than the ledger that is to move');
-  const known = new Map(entries.map((entry) => [entry.id, formatStored(entry)]));
+  const known = new Map(entries.map((entry) => [entry.id, formatEntry(entry)]));
   const theirs = await to.store.readEntries(Number.MAX_SAFE_INTEGER);
   const foreign = theirs.find(
-    (entry) => entry instanceof Error || known.get(entry.id) !== formatStored(entry),
+    (entry) => entry instanceof Error || known.get(entry.id) !== formatEntry(entry),
   );
   if (foreign !== undefined) throw refuse('has a history that the ledger that is to move does not have');
 }
@@ -247,7 +247,7 @@ async function verify(
       contentText(stack.name, read) === contentText(stack.name, ledger);
     if (!isSame) throw differs(store.place, 'its records or its state');
     const found = await store.listEntries(Number.MAX_SAFE_INTEGER);
-    const texts = (all: readonly HistoryEntry[]) => all.map(formatStored).sort().join('');
+    const texts = (all: readonly HistoryEntry[]) => all.map(formatEntry).sort().join('');
     if (texts(found) !== texts(entries)) throw differs(store.place, 'its history');
   } finally {
     await store.close();

@@ -7,7 +7,8 @@ import { counted, quoted } from '../../model/quoted.ts';
 import {
   backupFileName,
   completeEntries,
-  formatStored,
+  formatEntry,
+  formatLock,
   noLedger,
   parseEntry,
   parseLedger,
@@ -90,7 +91,7 @@ class GitRef implements AbortableStore {
     await this.#replace(`lock for ${wanted.run.who}`, signals, async (state) => {
       const held = await this.#lockIn(state, signals);
       current = held === undefined || held.id === instead ? wanted : held;
-      return current === wanted ? { [lockPath]: formatStored(wanted) } : undefined;
+      return current === wanted ? { [lockPath]: formatLock(wanted) } : undefined;
     });
     return current;
   }
@@ -107,7 +108,7 @@ class GitRef implements AbortableStore {
 
   async keepEntries(entries: readonly HistoryEntry[], signals = noSignals): Promise<void> {
     if (entries.length === 0) return;
-    const edits = Object.fromEntries(entries.map((entry) => [pathOf(entry.id), formatStored(entry)]));
+    const edits = Object.fromEntries(entries.map((entry) => [pathOf(entry.id), formatEntry(entry)]));
     await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, signals, async () => edits);
   }
 
