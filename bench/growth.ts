@@ -2,8 +2,10 @@
  * Measures how time, memory and requests grow when one input grows tenfold: a linear cost grows at most tenfold, a quadratic one more.
  * Each row measures one command at each size. bench/README.md explains the table.
  */
+import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { OrganizationSeed, Seed } from '../src/server/seed/seed-schema.ts';
 import { workspacesTarget } from '../test/support/rig/stack-folder.ts';
 import { type Manifest, names, owned, stackName, workspace } from '../test/support/scale/counted-stack.ts';
@@ -233,13 +235,25 @@ function inTarget(name: string, target: string): Manifest {
   return { ...workspace(name), metadata };
 }
 
-/** Writes stacks, each in its own folder. None of their workspaces is live. */
+/** Writes stacks, each in its own folder of a git repository. None of their workspaces is live. */
 async function manyStacks({ folder, service }: Scene, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1)
     writeStack({ folder: join(folder, `stack-${index}`), service }, declaredWorkspaces(10, `ws-${index}`), {
       name: `stack-${index}`,
       files: 1,
     });
+  const git = (...args: readonly string[]) => promisify(execFile)('git', ['-C', folder, ...args]);
+  await git('init', '--quiet');
+  await git('add', '--all');
+  await git(
+    '-c',
+    'user.name=bench',
+    '-c',
+    'user.email=bench@example.com',
+    'commit',
+    '--quiet',
+    '--message=Add stacks',
+  );
 }
 
 /** Applies workspaces, of which then only the first is still declared. */
