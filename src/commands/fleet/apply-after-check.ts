@@ -1,4 +1,4 @@
-/** Applies a stack after a check that found something to apply, when its turn comes, or records why it is not applied. */
+/** After a check that found something to apply: applies the stack when its turn comes, or records why it is not applied. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
@@ -122,8 +122,8 @@ export async function applyNow(
 }
 
 /**
- * A newer commit may revert what was checked, which must not be applied then.
- * @returns the newest commit if the files of the stack are those that were checked; undefined if not: then they are checked first
+ * Finds the commit to apply. If a newer commit changed the checked files, such as by a revert, they must not be applied.
+ * @returns the newest commit if it has the checked files of the stack; undefined if its files must be checked first
  * @throws LedgerError when it cannot be read
  */
 async function findNewest(

@@ -129,8 +129,8 @@ function resultOf(
 function failureIn(answer: ReturnType<typeof parseOutput>): string | undefined {
   const outcomes = memberOf(answer, 'outcomes');
   if (!Array.isArray(outcomes)) return undefined;
-  const open = ['failed', 'unknown', 'stale'];
-  const failed = outcomes.filter((one: Json) => open.includes(String(memberOf(one, 'outcome'))));
+  const notApplied = ['failed', 'unknown', 'stale'];
+  const failed = outcomes.filter((one: Json) => notApplied.includes(String(memberOf(one, 'outcome'))));
   const [first] = failed;
   const detail = memberOf(first, 'detail');
   if (typeof detail !== 'string') return undefined;

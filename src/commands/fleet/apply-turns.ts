@@ -1,6 +1,6 @@
 /**
- * The turns of applies. From its turn on, a stack counts as taken, so that no check reads what is half written. A turn has the number of an
- * attempt, as a check has, so that the end of an earlier check is ignored.
+ * The turns of applies: an apply waits in a queue until a worker takes its turn. From then on, its stack counts as taken, so that no check
+ * reads what is half written. A turn is an attempt with a number, like a check, so that the end of an earlier check is ignored.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import type { StackId } from './stack-id.ts';
@@ -12,7 +12,7 @@ const longestTurn = 3600;
 /** What the last check found, and the attempt that applies it. */
 interface Turn {
   readonly attempt: string;
-  /** whether a worker that lost the job had it: what that worker wrote is not known */
+  /** whether the turn was taken from a worker that lost the job: what that worker wrote is not known */
   readonly isTakenOver: boolean;
   readonly commit: string;
   readonly summary: { readonly stack: string; readonly drifted: number; readonly pending: number };

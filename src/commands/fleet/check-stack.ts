@@ -80,10 +80,10 @@ export function problemOf(answer: Json | undefined, errors: string): Partial<Pro
   const problems = [...problemsIn(answer, 'problems'), ...problemsIn(answer, 'diagnostics')];
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  const said = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
-  if (!said) return {};
+  const text = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
+  if (!text) return {};
   // Pages and lists show it on one line.
-  const line = said.slice(0, longestError).replaceAll(/\s*\n\s*/g, '; ');
+  const line = text.slice(0, longestError).replaceAll(/\s*\n\s*/g, '; ');
   return { code: first?.code, message: withoutNul(line) };
 }
 
@@ -115,7 +115,7 @@ function problemsIn(answer: Json | undefined, member: string): Problem[] {
   });
 }
 
-/** Rules of a stack run in the process that prints the report: what they print must not be taken for a report. */
+/** The report, if it matches the schema: rules of the stack run in the process that prints it, and may print something else. */
 function validReport(answer: Json): DriftJson | undefined {
   const check = compileSchema(driftSchema, () => jsonSchema(driftSchema));
   return check(answer).length === 0 ? (answer as unknown as DriftJson) : undefined;

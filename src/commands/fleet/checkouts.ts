@@ -157,7 +157,7 @@ const longestListing = 60_000;
 
 const folderPrefix = 'trueup-fleet-';
 
-/** A folder that was not touched for so many milliseconds was left by a worker that was killed. */
+/** A folder that was not touched for this many milliseconds was left by a worker that was killed. */
 const longestUntouched = 86_400_000;
 
 /** A folder for one worker. Folders of workers that were killed are removed. */
@@ -192,19 +192,19 @@ export function sshSettings({ ssh }: Pick<FleetRepository, 'ssh'>): Record<strin
 }
 
 /**
- * With another address, a repository is fetched again: the ledgers of its stacks are at "origin". With other patterns, it has other stacks.
+ * The key of a checkout. It contains the address, because the ledgers of stacks are at "origin", and the patterns, which choose the stacks.
  */
 function keyOf({ name, url, stacks }: FleetRepository, commit: string): string {
-  const place = createHash('sha256')
+  const hash = createHash('sha256')
     .update(JSON.stringify([url, stacks]))
     .digest('hex')
     .slice(0, 8);
-  return `${name}-${commit}${place}`;
+  return `${name}-${commit}${hash}`;
 }
 
 /**
  * Removes files that could let a check leave its checkout: symbolic links that lead out of it, which Node's permission model follows, and
- * files `HEAD`, with which git takes a folder for a repository and runs commands from its configuration.
+ * files named `HEAD`, which can make git take a folder for a repository and run commands from its configuration.
  * @param listed by `git ls-tree -t -z`
  */
 async function removeUnsafeFiles(directory: string, listed: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** `trueup fleet`: checks the stacks of many repositories for drift, on any number of machines, under one limit of requests. */
+/** `trueup fleet`: checks the stacks of many repositories for drift, on any number of machines, with one request limit for all of them. */
 import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
@@ -87,7 +87,7 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   addExamples(status, ['trueup fleet status', 'stale stacks, drift, and checks that failed']);
 }
 
-/** Slots of one worker, at most: each runs a process, and polls the queue by itself. */
+/** The highest `--concurrency`: each of these slots runs a process and polls the queue by itself. */
 const maxSlots = 100;
 
 function parseSlots(text: string): number {

@@ -30,7 +30,7 @@ function byText(one: unknown, other: unknown): number {
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-/** Opens, changes or closes the record of a stack after a complete check, in the transaction that records it. */
+/** Opens, changes or closes the record of a stack after a complete check, in the transaction that records the check. */
 export async function noteDrift(
   client: PostgresClient,
   { repository, path }: StackId,

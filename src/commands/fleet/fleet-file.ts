@@ -1,4 +1,4 @@
-/** Reads `fleet.yaml`: which repositories have stacks, how often they are checked, and what they may use. */
+/** Reads `fleet.yaml`: which repositories have stacks, how often the stacks are checked, and what they may use. */
 import { dirname, resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { readRegularText, megabyte } from '../../files/read-file.ts';
@@ -203,7 +203,7 @@ function patternProblems({
   console: consoleSettings,
 }: FleetDocument['spec']): Problem[] {
   const names = repositories.map(({ name }) => name);
-  const found = (
+  const mistakesOf = (
     path: readonly (string | number)[],
     patterns: readonly string[] | undefined,
     mistakeIn: (pattern: string) => PatternMistake | undefined,
@@ -214,17 +214,17 @@ function patternProblems({
     });
   return [
     ...freezes.flatMap(({ stacks }, index) =>
-      found(['freezes', index, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'freeze')),
+      mistakesOf(['freezes', index, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'freeze')),
     ),
     ...Object.entries(consoleSettings?.teams ?? {}).flatMap(([team, { stacks }]) =>
-      found(['console', 'teams', team, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'team')),
+      mistakesOf(['console', 'teams', team, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'team')),
     ),
     ...repositories.flatMap(({ stacks, intervals = [], apply }, index) => [
-      ...found(['repositories', index, 'stacks'], stacks, pathMistake),
+      ...mistakesOf(['repositories', index, 'stacks'], stacks, pathMistake),
       ...intervals.flatMap((interval, entry) =>
-        found(['repositories', index, 'intervals', entry, 'stacks'], interval.stacks, pathMistake),
+        mistakesOf(['repositories', index, 'intervals', entry, 'stacks'], interval.stacks, pathMistake),
       ),
-      ...found(['repositories', index, 'apply', 'stacks'], apply?.stacks, pathMistake),
+      ...mistakesOf(['repositories', index, 'apply', 'stacks'], apply?.stacks, pathMistake),
     ]),
   ];
 }
@@ -271,14 +271,14 @@ function secondsOf(
   { intervals = [] }: FleetDocument['spec']['repositories'][number],
   usual: string,
 ): FleetRepository['secondsOf'] {
-  const own = intervals.map(({ stacks = ['**'], labels = {}, interval }) => ({
+  const exceptions = intervals.map(({ stacks = ['**'], labels = {}, interval }) => ({
     matches: picomatch([...stacks], { dot: true, flags: 's' }),
     labels,
     seconds: secondsIn(interval),
   }));
-  const others = secondsIn(usual);
+  const usualSeconds = secondsIn(usual);
   return (path, labels = {}) =>
-    own.find((one) => one.matches(path) && hasLabels(labels, one.labels))?.seconds ?? others;
+    exceptions.find((one) => one.matches(path) && hasLabels(labels, one.labels))?.seconds ?? usualSeconds;
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

@@ -1,4 +1,4 @@
-/** The schema of `fleet.yaml`: which repositories have stacks, how often they are checked, and what they may use. */
+/** The schema of `fleet.yaml`: which repositories have stacks, how often the stacks are checked, and what they may use. */
 import { type Static, Type } from 'typebox';
 import { apiVersion } from '../../manifest/schema/manifest-schema.ts';
 import { labelsSchema } from '../../manifest/schema/label-schema.ts';

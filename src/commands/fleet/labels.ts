@@ -1,6 +1,6 @@
 /**
- * The labels of the stacks of a commit, from their stack files. Anybody who can push writes these files, so little of each is read. A file
- * that is not a valid stack file has no labels, and its check reports why.
+ * The labels of the stacks of a commit, from their stack files. Anybody who can push can write these files, so only a limited amount is
+ * read. A file that is not a valid stack file has no labels, and its check reports why.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

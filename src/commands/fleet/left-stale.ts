@@ -41,7 +41,7 @@ export async function beginRun({
 }
 
 /**
- * Leaves out stacks that another worker checks now.
+ * Reads what is left, without stacks that another worker checks now.
  * @param began time of the database: stacks that became stale since then are left to the next run
  */
 async function readLeft(

@@ -29,7 +29,7 @@ interface FleetStatus {
   readonly pauses: readonly PausedTarget[];
   readonly unread: readonly UnreadRepository[];
   readonly undelivered: readonly Undelivered[];
-  /** the ones that count now */
+  /** those that are in force now */
   readonly quotas: readonly Quota[];
 }
 
@@ -92,11 +92,11 @@ function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): s
   const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
   const since = drift === undefined ? '' : ` (for ${ago(now - drift.opened)})`;
   const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted${since}` : 'no drift';
-  const wanted = pending > 0 ? `, ${pending} pending` : '';
-  const seen =
+  const pendingText = pending > 0 ? `, ${pending} pending` : '';
+  const lastCheck =
     lastComplete === undefined
       ? 'never checked'
-      : `${found}${wanted}, checked ${ago(now - lastComplete)} ago`;
+      : `${found}${pendingText}, checked ${ago(now - lastComplete)} ago`;
   const failed =
     error === undefined
       ? ''
@@ -107,7 +107,7 @@ function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): s
         ? `; apply ${queuedWords}`
         : ''
       : `; apply ${waitingWords(wait.for)} (for ${ago(now - wait.since)}): ${printable(wait.reason)}`;
-  return `${standing === 'stale' ? 'stale: ' : ''}${seen}${isApplying ? ' (an apply runs)' : isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
+  return `${standing === 'stale' ? 'stale: ' : ''}${lastCheck}${isApplying ? ' (an apply runs)' : isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
 }
 
 function ago(milliseconds: number): string {
@@ -148,7 +148,7 @@ function iso(milliseconds: number): string {
 function troubleLines({ now, unread, pauses, undelivered }: FleetStatus): string[] {
   return [
     ...unread.map(({ name, reason, lastRead, lastTry }) => {
-      // Without stacks, the status has no time of the database.
+      // Without stacks, `now` is 0.
       const read =
         lastRead === undefined ? 'never read' : `last read ${ago(Math.max(now, lastTry) - lastRead)} ago`;
       return `repository ${printable(name)} cannot be read (${read}): ${printable(reason)}`;

@@ -15,16 +15,16 @@ const claimDays = 2;
 
 type Repository = Pick<FleetRepository, 'name' | 'ref' | 'url'>;
 
-interface Claimed {
+interface RequestedNames {
   /** the name of the fleet */
   readonly fleet: string;
   readonly repositories: readonly Repository[];
 }
 
-/** Claims the names of these repositories, except those that another fleet uses for something else. @returns why not, by name */
+/** Claims the names of these repositories, unless another fleet uses them for something else. @returns why names were refused, by name */
 export async function claimRepositories(
   client: PostgresClient,
-  { fleet, repositories }: Claimed,
+  { fleet, repositories }: RequestedNames,
 ): Promise<Map<string, string>> {
   await lockRepositories(client);
   const refused = await refusedOf(client, { fleet, repositories });
@@ -33,8 +33,8 @@ export async function claimRepositories(
 }
 
 /**
- * Call it in the transaction that changes the schedule of a repository, after `recordRepositoryRead`: the name was claimed before the repository was
- * read, which may be long ago.
+ * Claims the name of a repository again, because it was claimed before the repository was read, which may be long ago. Call it in the
+ * transaction that changes the schedule of the repository, after `recordRepositoryRead`.
  * @throws CommandStop when another fleet has taken the name since
  */
 export async function renewClaim(
@@ -50,7 +50,7 @@ export async function renewClaim(
 
 async function noteClaims(
   client: PostgresClient,
-  { fleet, repositories, refused }: Claimed & { readonly refused: ReadonlyMap<string, string> },
+  { fleet, repositories, refused }: RequestedNames & { readonly refused: ReadonlyMap<string, string> },
 ): Promise<void> {
   const claimed = repositories.filter(({ name }) => !refused.has(name));
   await client.query(
@@ -68,7 +68,7 @@ async function noteClaims(
 
 async function refusedOf(
   client: PostgresClient,
-  { fleet, repositories }: Claimed,
+  { fleet, repositories }: RequestedNames,
 ): Promise<Map<string, string>> {
   const { rows } = await client.query(
     `select other.name, other.fleet, other.url <> given.url as elsewhere

@@ -1,6 +1,6 @@
 /**
- * The order in which workers read a repository, and the repositories that they cannot read. A slow worker may end its read after one that
- * began later: what it read may be older, and must not end stacks that were added since.
+ * The order in which workers read a repository, and the repositories that they cannot read. A slow read may end after one that began
+ * later. Its commit may be older, and must not end stacks that were added since.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -39,9 +39,9 @@ export async function readTime(client: PostgresClient): Promise<string> {
 }
 
 /**
- * Call it in the transaction that changes the schedule.
+ * Records when a read of a repository began. Call it in the transaction that changes the schedule.
  * @param began by `readTime`, before git was asked
- * @returns false if a read that began later was noted already
+ * @returns false if a read that began later was recorded already
  */
 export async function recordRepositoryRead(
   client: PostgresClient,

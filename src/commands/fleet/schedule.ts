@@ -12,9 +12,9 @@ import { type Standing, standingSql } from './apply/standing.ts';
 import { isPausedSql, takeProbes } from './target-pauses.ts';
 
 interface ScheduledStack extends StackId {
-  /** between two checks */
+  /** time between two checks */
   readonly seconds: number;
-  /** changes with its files: after that the stack is due, and its back-off ends */
+  /** id of its files: when it changes, the stack is due and its back-off ends */
   readonly tree: string;
   readonly labels?: Labels | undefined;
 }
@@ -82,7 +82,7 @@ export async function scheduleStacks(
   await endRemovedApplies(client, repository);
 }
 
-/** A part of all stacks: the part with this index, from 0, of so many equal parts. */
+/** One of several equal parts of all stacks: the one with this index, from 0. */
 export interface Shard {
   readonly index: number;
   readonly of: number;
@@ -130,11 +130,11 @@ export async function takeDue(
   return [...probes, ...rows.map(({ repository, path }) => ({ repository, path }))];
 }
 
-/** SQL: since when an apply waits whose freeze is over; null for all others. These stacks come first, in their order. */
+/** SQL: since when the apply of a stack has waited for a freeze that is over; null for other stacks. The longest waiting come first. */
 const waitingSince = `(select since from trueup_fleet.waiting_applies as waiting
   where waiting.repository = stacks.repository and waiting.path = stacks.path and because = 'freeze' and until <= trueup_fleet.now())`;
 
-/** Makes the stacks of a shard due at once, whatever their phase. */
+/** Makes the stacks of a shard due at once, without regard to their phases. */
 export async function makeDue(
   client: PostgresClient,
   { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
@@ -184,7 +184,7 @@ export async function noteStart(
   return rows[0] as Started | undefined;
 }
 
-/** Gives a stack back whose check did not begin: it stays due. */
+/** Gives back a stack whose check did not begin: it stays due. */
 export async function giveBack(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await client.query(
     'update trueup_fleet.stacks set queued_until = null, forced = true where repository = $1 and path = $2',
@@ -192,7 +192,7 @@ export async function giveBack(client: PostgresClient, { repository, path }: Sta
   );
 }
 
-/** Gives a stack back whose check was stopped: it is due at once, for any worker. */
+/** Gives back a stack whose check was stopped: it is due at once, for any worker. */
 export async function release(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -216,8 +216,8 @@ interface CheckEnd {
 }
 
 /**
- * Records the end of a check, and when the next one is due: at the phase of the stack, and after an error later and later. The end of an
- * attempt is ignored if another attempt began since: its worker was considered dead.
+ * Records the end of a check, and when the next one is due: at the phase of the stack, and later after each error in a row. The end of an
+ * attempt is ignored if another attempt began since, because the worker of the first one was considered dead.
  * @returns whether it was recorded
  */
 export async function noteEnd(
@@ -247,7 +247,7 @@ export async function noteEnd(
 }
 
 /**
- * The first time with the stack's phase that is at least half an interval away; after failures, some intervals later.
+ * SQL: the first time with the stack's phase that is at least half an interval away; after failures, some intervals later.
  * @param failures in a row, as SQL
  */
 function nextDue(failures: string): string {
@@ -262,9 +262,9 @@ function nextDue(failures: string): string {
 export interface StackStatus extends StackId {
   readonly standing: Standing;
   readonly isRunning: boolean;
-  /** an apply, not a check */
+  /** whether an apply runs, not a check */
   readonly isApplying: boolean;
-  /** its apply waits for a worker */
+  /** whether its apply waits for a worker */
   readonly isApplyQueued: boolean;
   readonly failures: number;
   readonly lastComplete: number | undefined;

@@ -10,7 +10,7 @@ const waitingApply = Type.Object(
     waitsFor: Type.Enum([...waitReasons], {
       type: 'string',
       description:
-        'freeze: its end; approval: that somebody approves the plan; guard: a guard or a policy stops it; lock: another run has the stack; retry: the last try failed',
+        'freeze: its end; approval: that a person approves the plan; guard: a guard or a policy stops it; lock: another run has the stack; retry: the last try failed',
     }),
     since: time('since when there is something to apply'),
     reason: Type.String(),
@@ -72,7 +72,7 @@ const unreadRepository = Type.Object(
 const undelivered = Type.Object(
   {
     channel: Type.String({ description: 'the fleet, the name of the notification, and its place' }),
-    about: Type.Optional(Type.String({ description: 'what the message is about, where others arrive' })),
+    about: Type.Optional(Type.String({ description: 'what the message is about; absent if the channel accepts no messages' })),
     error: Type.String(),
     since: time('of the first attempt that failed'),
     nextTry: Type.Optional(time('of the next attempt')),
@@ -102,7 +102,7 @@ export const fleetStatusSchema = Type.Object(
           },
           closed,
         ),
-        { description: 'ceilings for requests that fleet files of workers have; the lowest of each target' },
+        { description: 'ceilings for requests in the fleet files of workers: the lowest for each target' },
       ),
     ),
     unreadRepositories: Type.Optional(

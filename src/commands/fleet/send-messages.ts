@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Notifier } from './notify/notifier.ts';
 
-/** Milliseconds between two reads of what is to be sent. */
+/** Milliseconds between two passes of the notifier. */
 const interval = 5000;
 
 /** Milliseconds that `fleet run` has for its last messages. The next run sends what is left. */

@@ -46,19 +46,19 @@ function areClosed(part: string): boolean {
   );
 }
 
-/** Only `*` and `?` are special, and `**` continues into the path. */
+/** Compiles the part of a pattern that names repositories. Only `*` and `?` are special; what follows `**` belongs to the path. */
 function matcherOf(part: string): (name: string) => boolean {
   const [before = '', ...others] = part.split('**');
-  const words: Readonly<Record<string, string>> = { '*': '.*', '?': '.' };
-  const written = before
+  const wildcards: Readonly<Record<string, string>> = { '*': '.*', '?': '.' };
+  const source = before
     .split(/(\*|\?)/)
     .map(
       (one) =>
-        words[one] ??
+        wildcards[one] ??
         one.replace(/[^\p{L}\p{N}_]/gu, (other) => `\\u{${other.codePointAt(0)?.toString(16)}}`),
     )
     .join('');
-  const expression = new RegExp(`^${written}${others.length > 0 ? '' : '$'}`, 'u');
+  const expression = new RegExp(`^${source}${others.length > 0 ? '' : '$'}`, 'u');
   return (name) => expression.test(name);
 }
 

@@ -1,7 +1,7 @@
 /**
  * A process that checks or applies one stack. It gets only common environment variables and those that `fleet.yaml` grants it, and Node's
- * permission model lets it read only its checkout and granted files. This process gives it the start times of its requests, so it needs no
- * database.
+ * permission model lets it read only its checkout and granted files. The worker sends it the start times of its requests, so it needs no
+ * access to the database.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import {
 import { type Checkout, sshSettings } from './checkouts.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
-/** Variables of all processes, to find programs and services. Stacks cannot use them in their files: a proxy may need a password. */
+/** Variables of all processes, to find programs and services. Stack files cannot use them: the address of a proxy may have a password. */
 const commonVariables = [
   ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
@@ -78,13 +78,13 @@ export async function runForStack(work: StackProcess): Promise<EndedProcess> {
 const starts = new Map<string, number>();
 const compiled = new Map<string, Promise<void>>();
 
-/** A command is compiled after so many starts: compiling takes as long as the compiled code saves in a few starts. */
+/** A command is compiled after this many starts: compiling takes as long as the compiled code saves in a few starts. */
 const fewStarts = 3;
 
 /**
- * Compiled code of the command saves a third of a check. Processes of stacks may only read it: a stack must not change the code of the next
- * one.
- * @returns its folder; undefined while there is none, so that the process takes longer
+ * The compiled code of the command saves a third of the time of a check. Processes of stacks may only read it: a stack must not change the
+ * code that the next one runs.
+ * @returns its folder; undefined while there is no compiled code, so that the process takes longer
  */
 async function compiledCodeOf(work: StackProcess): Promise<string | undefined> {
   const folder = join(realpathSync(work.folder), `compiled-${work.command.join('-')}`);
@@ -120,8 +120,8 @@ const exampleFiles = {
 };
 
 /**
- * Runs the command once, so that Node stores its compiled code. It has a stack of the embedded service, so that the functions that it calls
- * are compiled as well.
+ * Runs the command once, so that Node stores its compiled code. The command gets a stack of the embedded service, so that the functions
+ * that it calls are compiled as well.
  */
 async function compileCommand(
   { program, command, env, signal, folder: worker }: StackProcess,
@@ -137,7 +137,7 @@ async function compileCommand(
     const child = fork(realpathSync(program), command, {
       cwd: example,
       env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
-      // Without the Node options of the worker, which may change which compiled code Node accepts.
+      // Without the Node options of the worker: with other options, Node may refuse the compiled code.
       execArgv: [],
       stdio: 'ignore',
       timeout: 60_000,
@@ -215,7 +215,7 @@ function variablesOf({ repository, env, variables = {} }: StackProcess): Record<
   );
 }
 
-/** Git must not take a folder of the checkout for a repository, whatever is in it. */
+/** Git must not take a folder of the checkout for a repository, even if it looks like one. */
 const gitSettings = {
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
@@ -237,7 +237,7 @@ function permissionFlags(
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${temporary}`,
-    // It runs git, and the rules of policies in a worker.
+    // It runs git, and it runs the rules of policies in a worker thread.
     '--allow-child-process',
     '--allow-worker',
     '--disable-warning=PERM0002',

@@ -45,7 +45,7 @@ const migrations = [
      name text primary key,
      content bytea not null
    );`,
-  // The rate of a fleet follows what services answer, and all tokens of a user share it.
+  // The request rate depends on the answers of services, and all tokens of a user share it.
   `alter table trueup_fleet.request_rates add column state json;
    create table trueup_fleet.users (
      address text not null,
@@ -167,7 +167,7 @@ const migrations = [
      sent timestamptz,
      closed timestamptz
    );`,
-  // Who caused drift, by the audit trail; and how many requests the last complete check of each stack sent, to compute what all need.
+  // Who caused drift, by the audit trail; and how many requests the last complete check of each stack sent, to compute how many all need.
   `alter table trueup_fleet.drifts add column actors text[] not null default '{}';
    create table trueup_fleet.stack_requests (
      repository text not null,
@@ -177,13 +177,13 @@ const migrations = [
      requests integer not null,
      primary key (repository, path, address, identity)
    );`,
-  // When the repository read began from which the stacks were scheduled, and the files of a stack (a git tree) at its last start.
+  // When the read of a repository began that scheduled its stacks, and the files of a stack (a git tree) at its last start.
   `create table trueup_fleet.repository_reads (
      repository text primary key,
      began timestamptz not null
    );
    alter table trueup_fleet.stacks add column started_tree text;`,
-  // Applies that began, and why the apply of a stack waits. An open row with a lease belongs to one attempt alone.
+  // Applies that began, and why the apply of a stack waits. An open row with a lease belongs to only one attempt.
   `create table trueup_fleet.applies (
      id bigint generated always as identity primary key,
      repository text not null,

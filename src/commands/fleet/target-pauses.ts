@@ -1,13 +1,13 @@
 /**
- * Pauses of targets. When several stacks of one target fail in the same way, and none of them succeeds meanwhile, the target itself fails.
- * Its stacks are not checked then, except one now and then, to see whether the target is back. After that, their checks resume slowly.
+ * Pauses of targets. When several stacks of one target fail in the same way, and none of them succeeds meanwhile, the target is paused.
+ * Then its stacks are not checked, except one from time to time, to see whether the target is back. After that, checks resume slowly.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DriftJson } from '../../report/json/drift-schema.ts';
 import type { StackId } from './stack-id.ts';
 
-/** When so many stacks fail in the same way, their target is paused. */
+/** When this many stacks fail in the same way, their target is paused. */
 const failingStacks = 5;
 
 /** Hours after which a failure no longer counts. */
@@ -29,7 +29,7 @@ interface TargetResults {
 
 interface TargetFailure {
   readonly address: string;
-  /** failures with the same class are of the same kind, whatever their messages */
+  /** failures with the same class are of the same kind, even if their messages differ */
   readonly class: string;
   /** in the words of the check */
   readonly reason: string;
@@ -71,7 +71,7 @@ function problemOf({ problems }: Pick<DriftJson, 'problems'>, target: string) {
 }
 
 /**
- * @returns undefined if the service refused a token, an organization or a mount: that is about the stacks that use it, not about the target
+ * @returns undefined if the service refused a token, an organization or a mount: such a failure is about the stack, not about the target
  */
 function failureOf(
   address: string,
@@ -89,7 +89,7 @@ export interface PauseChange {
   readonly reason: string;
 }
 
-/** Records what a check found about its targets. Call it in the transaction of its end. @returns pauses that begin or end, each once */
+/** Records what a check found about its targets, in the transaction that records its end. @returns pauses that begin or end, each once */
 export async function noteTargets(
   client: PostgresClient,
   stack: StackId,
@@ -177,7 +177,7 @@ async function endPause(client: PostgresClient, address: string): Promise<string
   return String(pause.reason);
 }
 
-/** SQL: whether a stack uses a target that is paused. After a commit it may use another one. @param stack the name of its row */
+/** SQL: whether a stack uses a paused target. False after its files changed: it may use another target now. @param stack name of its row */
 export function isPausedSql(stack: string): string {
   return `(
     ${stack}.started_tree is not distinct from ${stack}.tree
@@ -188,7 +188,7 @@ export function isPausedSql(stack: string): string {
 
 /**
  * Chooses a stack for each pause whose probe is due: the one that was not checked for the longest time. The next probe is later.
- * @returns the stacks, which are taken as by `takeDue`
+ * @returns the stacks, which count as taken, as after `takeDue`
  */
 export async function takeProbes(
   client: PostgresClient,
@@ -238,7 +238,7 @@ async function endUnused(client: PostgresClient, id: string): Promise<void> {
   );
 }
 
-/** A target that is not asked. Times are in milliseconds since 1970. */
+/** A paused target. Times are in milliseconds since 1970. */
 export interface PausedTarget {
   readonly address: string;
   readonly since: number;

@@ -1,6 +1,6 @@
 /**
- * Webhooks of code hosts bring the read of a repository forward, and do nothing else: what is checked comes from git. A thousand of them
- * for one push are one read. The listener takes the signature of GitHub, or the secret token of GitLab.
+ * A webhook of a code host only makes a worker read a repository sooner: what is checked comes from git. A thousand webhooks for one push
+ * lead to one read. The listener accepts the signature of GitHub, or the secret token of GitLab.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { normalizeRemote } from '../../ledger/git/checkout.ts';
@@ -9,7 +9,7 @@ import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
 import { megabyte } from '../../files/read-file.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
-/** Seconds between two reads of a repository because of webhooks. The last one is never lost. */
+/** Seconds between two reads of a repository because of webhooks, at least. A webhook that comes earlier is remembered. */
 const shortestPause = 5;
 
 export interface ListenAddress {

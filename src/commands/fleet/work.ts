@@ -47,9 +47,9 @@ export interface ServedWorker {
 }
 
 interface Working extends CommandContext {
-  /** ends when nothing is due */
+  /** whether the worker ends when nothing is due */
   readonly once: boolean;
-  /** opens what stays open as long as the worker runs */
+  /** starts a server that runs as long as the worker */
   readonly serve?: (worker: ServedWorker) => Promise<{ close(): Promise<void> }>;
 }
 
@@ -69,7 +69,7 @@ export async function work(
   const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
   const output = textOutput(terminal);
   const counts = countChecks(output);
-  // The requests of the worker itself only send messages. They read no targets, and a service shows no progress.
+  // A worker shows no progress: its own requests only send messages, and other processes read the targets.
   host.progress.end();
   const { concurrency, shard, applyConcurrency = concurrency } = options;
   try {
@@ -84,8 +84,8 @@ export async function work(
       onApply: counts.noteApply,
       clean: host.clean,
     });
-    const loop = { worker, file, database, once, concurrency, signal: runEnded, now: host.now, onProblem };
-    const life = new WorkerLife({ ...loop, clean: host.clean });
+    const shared = { worker, file, database, once, concurrency, signal: runEnded, now: host.now, onProblem };
+    const life = new WorkerLife({ ...shared, clean: host.clean });
     const heartbeatOptions = { host, database, file, concurrency, shard, running: () => worker.running };
     const heartbeat = await startHeartbeat(heartbeatOptions);
     closing.push(() => heartbeat.stop());
@@ -97,14 +97,14 @@ export async function work(
     if (listening !== undefined) closing.push(() => listening.close());
     if (listening !== undefined) output?.write(`listening for webhooks at ${listening.url}/webhook\n`);
     await life.begin();
-    const readLeft = await beginRun({ ...loop, clean: host.clean });
+    const readLeft = await beginRun({ ...shared, clean: host.clean });
     if (options.all === true) await worker.makeAllDue();
     await worker.begin();
     await life.run();
     const left = await readLeft();
     if (once) await sending.finish();
     await closeAll(closing);
-    // Before the counts are printed: running checks are ended, and given back.
+    // Closed before the counts are printed, because this ends running checks and gives their stacks back.
     await database.close();
     counts.print(leftLines(left));
     if (runEnded.aborted && once) return exitCodes.interrupted;

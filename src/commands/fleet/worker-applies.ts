@@ -38,9 +38,9 @@ interface Hooks {
 }
 
 /** The priority of a job: stacks that waited for a freeze come first, in their order. Others have the priority 0. */
-export function priorityIn(released: readonly StackId[], stack: StackId): number {
-  const index = released.findIndex((one) => keyOf(one) === keyOf(stack));
-  return index === -1 ? 0 : released.length - index;
+export function priorityIn(unfrozen: readonly StackId[], stack: StackId): number {
+  const index = unfrozen.findIndex((one) => keyOf(one) === keyOf(stack));
+  return index === -1 ? 0 : unfrozen.length - index;
 }
 
 async function hasJobs(client: PostgresClient): Promise<boolean> {
@@ -108,7 +108,7 @@ export class WorkerApplies {
     // The fleet file may have a new freeze, or forbid this apply.
     await this.#options.refreshFleet();
     const repository = this.#options.fleet.repositories.find(({ name }) => name === stack.repository);
-    // Another worker, with another fleet file, knows the repository.
+    // Left to another worker: this one is stopping, or its fleet file does not have the repository.
     if (repository === undefined || ended.aborted)
       return await database.run((client) => makeStackDue(client, stack));
     this.#running += 1;

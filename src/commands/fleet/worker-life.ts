@@ -22,7 +22,7 @@ interface LifeOptions {
   readonly worker: FleetWorker;
   readonly file: KeptFleet;
   readonly database: Pick<OpenDatabase, 'run' | 'transaction'>;
-  /** ends when nothing is due and nothing runs */
+  /** whether the worker ends when nothing is due and nothing runs */
   readonly once: boolean;
   readonly concurrency: number;
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ export class WorkerLife {
     if (this.#options.once) await read;
   }
 
-  /** how many repositories could not be read at the first time */
+  /** how many repositories the first read could not read */
   get unread(): number {
     return this.#unread;
   }
@@ -94,7 +94,7 @@ export class WorkerLife {
     let idle = 0;
     let readAt = now();
     let reading: Promise<void> | undefined;
-    // The end of another worker's transaction may make something due: after three quiet ticks nothing is left for this worker.
+    // When the transaction of another worker ends, something may become due. So this worker ends only after three ticks without work.
     while (!signal.aborted && !(once && idle > 2)) {
       if (!once && reading === undefined && now() - readAt > readInterval) {
         readAt = now();
@@ -121,7 +121,7 @@ export class WorkerLife {
     return ended.finally(() => this.#reads.delete(ended));
   }
 
-  /** Apart from the reads of repositories: a new freeze must not wait for a code host. */
+  /** Reads the fleet file, without waiting for the reads of repositories: a new freeze must not wait for a code host. */
   async #refreshFile(): Promise<void> {
     const { file, onProblem, now } = this.#options;
     this.#refreshedAt = now();
@@ -148,7 +148,7 @@ export class WorkerLife {
   /** Queues what is due. @returns whether nothing was due, nothing runs here, and nothing waits in the queue */
   async #queueDue(): Promise<boolean> {
     const { worker, concurrency, now, once, database } = this.#options;
-    // What falls due during a run is left to the next one: with a short interval, the run would never end.
+    // What becomes due during a run is left to the next run: otherwise, with a short interval, the run would never end.
     if (once) this.#dueBy ??= await database.run(databaseTime);
     const free = 2 * concurrency - worker.running;
     const sent = free > 0 ? await worker.dispatch(free, this.#dueBy) : 0;

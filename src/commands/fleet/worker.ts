@@ -45,7 +45,7 @@ interface WorkerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** path of trueup */
   readonly program: string;
-  /** taken first */
+  /** the part of the stacks that it takes first */
   readonly shard: Shard | undefined;
   /** checks at a time */
   readonly concurrency: number;
@@ -80,8 +80,8 @@ export class FleetWorker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#claims = new RepositoryClaims(options.database);
-    const usable = Object.defineProperty({ ...options }, 'fleet', { get: () => this.fleet });
-    this.#applies = new WorkerApplies(usable, {
+    const appliesOptions = Object.defineProperty({ ...options }, 'fleet', { get: () => this.fleet });
+    this.#applies = new WorkerApplies(appliesOptions, {
       contextOf: (stack, claim) => this.#contextOf(stack, claim),
       failed: (error) => this.#failed(error, 'apply'),
     });
@@ -181,12 +181,12 @@ export class FleetWorker {
       const due = await takeDue(client, limit, { repositories, shard, dueBy });
       if (due.length === 0) return 0;
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-      const released = await readReleased(client);
+      const unfrozen = await readReleased(client);
       const jobs = due.map((stack) => ({
         data: stack,
         singletonKey: keyOf(stack),
         // The queue has no order of its own.
-        priority: priorityIn(released, stack),
+        priority: priorityIn(unfrozen, stack),
       }));
       await boss.insert(checkQueue, jobs, { db });
       return due.length;
@@ -207,7 +207,7 @@ export class FleetWorker {
   /** Begins to carry out jobs. */
   async begin(): Promise<void> {
     const { boss } = this.#options.database;
-    // Otherwise, `fleet run` would end before it sees the jobs of a worker that was killed.
+    // Frees the jobs of workers that were killed. Otherwise, `fleet run` would end before it sees them.
     await boss.supervise(checkQueue);
     const { concurrency } = this.#options;
     const settings = { localConcurrency: concurrency, pollingIntervalSeconds: 0.5 };
@@ -222,7 +222,7 @@ export class FleetWorker {
     return this.#applies.begin();
   }
 
-  /** Fails a job, which is tried again. Here a refused statement is reported; an unavailable database is reported elsewhere. */
+  /** Fails a job, so that it is tried again. Reports the error, unless the database is unavailable: that is reported elsewhere. */
   #failed(error: unknown, job: 'apply' | 'check'): never {
     const { onProblem, clean } = this.#options;
     const { message } = clean({ message: messageOf(error) });
@@ -244,7 +244,7 @@ export class FleetWorker {
   async #check({ data, signal }: Job<StackId>): Promise<void> {
     const { database, onCheck } = this.#options;
     const repository = this.fleet.repositories.find(({ name }) => name === data.repository);
-    // All workers share one queue, and this one may have another fleet file: one that knows the repository takes the stack.
+    // All workers share one queue, and their fleet files may differ: a worker that knows the repository takes the stack.
     if (repository === undefined) return await database.run((client) => giveBack(client, data));
     this.#running += 1;
     try {
@@ -320,7 +320,7 @@ export class FleetWorker {
     }
   }
 
-  /** The newest commit that this worker knows, if its files are those of the schedule: another worker may have read a newer one. */
+  /** The newest commit that this worker knows. If the schedule has other files, another worker has read a newer one: then reads it. */
   async #commitWith(repository: FleetRepository, path: string, tree: string): Promise<string> {
     const known = this.#commits.get(repository.name);
     if (known !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * The workers, and the repositories of their fleet files. These rows decide only two things: a worker that is gone is forgotten, and the
- * stacks of a repository that left the fleet end.
+ * The workers, and the repositories of their fleet files. These rows have only two uses: to forget workers that are gone, and to end the
+ * stacks of repositories that left the fleet.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { endRemovedApplies } from './apply/apply-records.ts';
@@ -13,10 +13,10 @@ export const heartbeatSeconds = 10;
 const silentAfterSeconds = 60;
 const forgottenAfterSeconds = 3600;
 
-/** A repository that no worker has named for so many seconds has left the fleet. */
+/** A repository that no worker has named for this many seconds has left the fleet. */
 const leftAfterSeconds = 600;
 
-/** A fleet whose name no worker has used for so many seconds is gone: longer than from one `fleet run` to the next. */
+/** A fleet whose name no worker has used for this many seconds is gone. This is longer than the time between two runs of `fleet run`. */
 const unusedAfterSeconds = 7 * 86_400;
 
 interface WorkerRow {
@@ -72,10 +72,10 @@ interface NamedRepositories {
 }
 
 /**
- * Records which repositories the fleet has. A repository that no worker of a fleet of this name has named for ten minutes has left it:
- * workers with the old file still name it, so that they and those with the new file do not undo each other's work. A repository of a fleet
- * with another name stays, unless no worker uses that name: the fleet may have been renamed. The stacks of a repository that left end as
- * removed, with their drift, and keep their history. When it comes back, they are due at once.
+ * Records which repositories the fleet has. A repository leaves the fleet when no worker of a fleet of this name has named it for ten
+ * minutes. So workers with the old file, which still name it, and those with the new file do not undo each other's work. A repository of a
+ * fleet with another name stays, unless no worker uses that name any more: that fleet may have been renamed. The stacks of a repository
+ * that left end as removed, and their drift ends; their history stays. When the repository comes back, its stacks are due at once.
  */
 export async function nameRepositories(
   client: PostgresClient,
@@ -123,7 +123,7 @@ function usedWithin(seconds: number): string {
     where used.at >= trueup_fleet.now() - make_interval(secs => ${seconds}))`;
 }
 
-/** The problems that workers report of their fleet files: each once, with the hosts that have it. */
+/** The problems of fleet files that workers reported: each once, with the hosts of these workers. */
 export async function readFleetProblems(
   client: PostgresClient,
 ): Promise<readonly { readonly message: string; readonly hosts: readonly string[] }[]> {

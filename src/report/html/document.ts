@@ -9,7 +9,7 @@ import { escaped } from './escape.ts';
 import page from './page.json' with { type: 'json' };
 import type { ChangeView, FieldLines, PlanView, ReportView } from './report-view.ts';
 
-/** @param view without secrets: a search in the finished page could miss them, because it is escaped */
+/** @param view without secrets: a search for them in the finished page could fail, because the page is escaped */
 export function htmlDocument(view: ReportView): string {
   return `<!doctype html>
 <html lang="en">
@@ -46,7 +46,7 @@ function policy(): string {
   ].join('; ');
 }
 
-/** Nothing in it can end a script, open a comment, or change the order in which editors show the source. */
+/** JSON in which nothing can end a script, open a comment, or change the order in which editors show the source. */
 function safeJson(value: object): string {
   return printableJson(JSON.stringify(value)).replace(
     /[<>&]/g,

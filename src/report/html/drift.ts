@@ -59,8 +59,8 @@ const words = {
   where: 'Last modified',
 };
 
-/** In the order of the page. A resource that is gone or replaced shows its reason, like a deleted one in a plan. */
-const kinds: readonly (Required<ActionView> & { readonly symbol: string })[] = [
+/** The states, in the order of the page. A resource that is gone or replaced shows its reason, like a deleted one in a plan. */
+const states: readonly (Required<ActionView> & { readonly symbol: string })[] = [
   { action: 'changed', tone: 'update', symbol: '~' },
   { action: 'gone', tone: 'delete', symbol: '-' },
   { action: 'recreated', tone: 'delete', symbol: '*' },
@@ -92,9 +92,9 @@ function tableOf(drift: Drift, now: number): Omit<PlanView, 'next'> {
   ];
   return {
     words,
-    counts: kinds.map((kind) => ({
-      ...kind,
-      count: changes.filter(({ action }) => action === kind.action).length,
+    counts: states.map((state) => ({
+      ...state,
+      count: changes.filter(({ action }) => action === state.action).length,
     })),
     unchanged: drift.unchanged,
     reasons: drift.complete ? [] : driftReasons(drift).map(printable),
@@ -125,7 +125,7 @@ function changeView(changed: Changed, now: number): ChangeView {
   const marked = fields.map(({ both, ...field }) => (both ? { ...field, origin: mark } : field));
   return {
     action: is,
-    tone: kinds.find(({ action }) => action === is)?.tone ?? 'none',
+    tone: states.find(({ action }) => action === is)?.tone ?? 'none',
     kind: printable(address.kind),
     target: printable(address.target),
     name: printable(address.name),

@@ -29,7 +29,7 @@ function changeBox(graph: PlanGraph, changes: readonly Change[], at: number): Gr
   return {
     action,
     label: clipped(changes[at]?.address.name ?? ''),
-    detail: clipped([kind, ...named(graph, target)].join(' · ')),
+    detail: clipped([kind, ...targetLabel(graph, target)].join(' · ')),
     change: at,
   };
 }
@@ -39,13 +39,13 @@ function groupBox(graph: PlanGraph, at: number): GraphBox {
   return {
     action,
     label: clipped(label),
-    detail: clipped(named(graph, target).join('')),
+    detail: clipped(targetLabel(graph, target).join('')),
     group: { kind: printable(kind), ...(target === '' ? {} : { target: printable(target) }) },
   };
 }
 
 /** The target, left out if all nodes have the same. */
-function named({ nodes }: PlanGraph, target: string): string[] {
+function targetLabel({ nodes }: PlanGraph, target: string): string[] {
   return nodes.every((node) => node.target === target) ? [] : [target];
 }
 
@@ -70,7 +70,7 @@ export function waitsOf(changes: readonly Change[]): number[] {
 // packed into rows: one layout of all would be as tall as the plan is long.
 
 const gap = 28;
-/** width to height of the drawing, as of a screen */
+/** ratio of width to height of the drawing, like that of a screen */
 const aspect = 1.7;
 
 type Drawing = Pick<GraphView, 'nodes' | 'edges' | 'width' | 'height'>;
@@ -147,7 +147,7 @@ function layOutComponent({ edges }: PlanGraph, members: readonly number[]): Comp
   };
 }
 
-/** Rows of columns, tallest first: beside a tall component, smaller ones are stacked in columns. */
+/** The places of components in rows, tallest first: beside a tall component, smaller ones are stacked in columns. */
 function packed(components: readonly Component[]): { readonly left: number; readonly top: number }[] {
   const area = components.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
   const limit = Math.max(Math.sqrt(area * aspect), ...components.map(({ width }) => width));
@@ -156,10 +156,10 @@ function packed(components: readonly Component[]): { readonly left: number; read
   const column = { left: 0, width: 0, bottom: 0 };
   const byHeight = [...components.entries()].sort(([, one], [, other]) => other.height - one.height);
   for (const [index, { width, height }] of byHeight) {
-    const isBelow = column.bottom > 0 && column.bottom + height <= row.height && width <= column.width;
-    if (!isBelow && column.width > 0)
+    const fitsBelow = column.bottom > 0 && column.bottom + height <= row.height && width <= column.width;
+    if (!fitsBelow && column.width > 0)
       Object.assign(column, { left: column.left + column.width + gap, width: 0, bottom: 0 });
-    if (!isBelow && column.left > 0 && column.left + width > limit) {
+    if (!fitsBelow && column.left > 0 && column.left + width > limit) {
       Object.assign(row, { top: row.top + row.height + gap, height: 0 });
       column.left = 0;
     }

@@ -257,7 +257,7 @@ function callView(call: Call, rootOf: ChangeContext['rootOf']): CallView {
   };
 }
 
-// What a reviewer must see first, besides the guards: removals, scheduled destroys, and gained or lost access. Each item links to its change.
+// What a reviewer must see first, besides guards: removals, scheduled destroys, gained and lost access. Each item links to its change.
 
 type Item = RiskList['items'][number];
 

@@ -168,7 +168,7 @@ interface CoverageView {
 export interface GraphView {
   readonly width: number;
   readonly height: number;
-  /** whether each node stands for all changes of one action and kind, mostly of one target */
+  /** whether each node represents all changes of one action and kind, usually in one target */
   readonly grouped: boolean;
   readonly nodes: readonly GraphNodeView[];
   readonly edges: readonly GraphEdgeView[];

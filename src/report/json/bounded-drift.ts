@@ -13,17 +13,17 @@ const maxValueBytes = 2_000;
  */
 export function boundedReport({ access: _, ...report }: DriftJson, max = maxReportBytes): string {
   let text = JSON.stringify(report);
-  for (const most of [1000, 200, 40, 8, 0]) {
+  for (const maxItems of [1000, 200, 40, 8, 0]) {
     if (Buffer.byteLength(text) <= max) break;
-    text = JSON.stringify(cut(report, most));
+    text = JSON.stringify(cut(report, maxItems));
   }
   return text;
 }
 
 type Field = DriftJson['drifted'][number]['fields'][number];
 
-function cut(report: DriftJson, most: number): DriftJson {
-  const first = <T>(all: readonly T[]): T[] => all.slice(0, most);
+function cut(report: DriftJson, maxItems: number): DriftJson {
+  const first = <T>(all: readonly T[]): T[] => all.slice(0, maxItems);
   const short = <T extends { fields: Field[] }>(all: readonly T[]): T[] =>
     first(all).map((one) => ({ ...one, fields: first(one.fields).map(withoutLongValues) }));
   const { coverage, selection, diagnostics, unmanaged } = report;

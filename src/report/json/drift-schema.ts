@@ -20,7 +20,7 @@ const { origin: _, unknown: __, ...fieldParts } = fieldSchema.properties;
 const movedField = Type.Object(
   {
     ...fieldParts,
-    both: Type.Optional(Type.Literal(true, { description: 'the other side differs from the ledger, too' })),
+    both: Type.Optional(Type.Literal(true, { description: 'manifest and live value both differ from the ledger' })),
   },
   closed,
 );
@@ -106,8 +106,8 @@ const access = Type.Object(
     login: Type.Optional(
       Type.Object(
         {
-          accounts: texts('names of service accounts that may log in; "*" stands for any characters'),
-          namespaces: texts('their namespaces; "*" stands for any characters'),
+          accounts: texts('names of service accounts that may log in; "*" matches any characters'),
+          namespaces: texts('their namespaces; "*" matches any characters'),
           selector: Type.Optional(
             Type.String({ description: 'a label selector, which admits further namespaces' }),
           ),

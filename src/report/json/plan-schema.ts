@@ -95,7 +95,7 @@ const call = Type.Object(
     id: text('unique in the plan'),
     target: Type.String(),
     method: Type.Enum(['POST', 'PATCH', 'PUT', 'DELETE']),
-    path: text('below the API root, encoded; an address in braces stands for the id of that resource'),
+    path: text('below the API root, encoded; an address in braces is replaced by the id of that resource'),
     body: Type.Optional(
       json(
         'may hold { "$id": address } and { "$secret": { "env" or "file": name } }; { "$value": … } is a live object of that form',

@@ -62,7 +62,7 @@ export function planJson(
     ...(plan.changedNames.length === 0 ? {} : { changedNames: plan.changedNames.map(changedNameJson) }),
     ...clean(aboutRun(plan, diagnostics)),
   };
-  // Converted to JSON and back, because the file will lack values that JSON cannot express.
+  // Converted to JSON and back, because the file will lack values that JSON cannot express, such as undefined.
   const written = JSON.parse(JSON.stringify({ ...head, ...rest })) as Record<string, Json>;
   return { ...head, checksum: checksumOf(written), ...rest };
 }

@@ -1,5 +1,5 @@
 /**
- * What all JSON outputs share: equal values give equal texts, no character in it can move a cursor or reorder a line, and
+ * What all JSON outputs share: equal values give equal texts, no character in them can move a cursor or reorder a line, and
  * diagnostics and addresses have the same members everywhere.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
@@ -14,7 +14,7 @@ export function sortedKeys(value: Json): Json {
   return JSON.parse(canonicalText(value)) as Json;
 }
 
-/** Indented by two, members in insertion order, without a final line end. */
+/** The value as text, indented by two, with its members in insertion order, without a final line end. */
 export function renderJson(value: object): string {
   return printableJson(JSON.stringify(value, null, 2));
 }

@@ -1,6 +1,6 @@
 /**
  * Problems as a SARIF 2.1.0 log (OASIS, errata 01) with one run: a rule for each code that occurs, a result for each problem. Code scanning
- * requires a place for every result: one without a place is put at the beginning of the stack file.
+ * requires a place for every result, so a problem without a place is put at the beginning of the stack file.
  */
 import { diagnosticCodes } from '../../model/diagnostic-codes.ts';
 import { type BuiltInGuard, guardDefaults, policyOf } from '../../model/guard.ts';
@@ -124,7 +124,7 @@ function artifactOf(file: string, { pathOf }: SarifOptions) {
   return { uri: path.split('/').map(segmentText).join('/') };
 }
 
-/** A segment of a relative URI: a colon in the first one would be read as the end of a scheme. */
+/** Escapes a segment of a relative URI: a colon in the first segment would be read as the end of a scheme. */
 function segmentText(segment: string): string {
   return encodeURIComponent(segment.toWellFormed());
 }

@@ -24,7 +24,7 @@ export function changeDetails(changes: readonly Change[], plan: Plan, calls: boo
   return groups.map((group) => ({ text: detailsOf(group, plan, calls), changes: group.length }));
 }
 
-/** Maximum bytes for the fields of one resource, and again for its calls, so that there is room for the others. */
+/** Maximum bytes for the fields of one resource, and again for its calls, so that there is room for other resources. */
 const maxBlock = 6_000;
 const maxNames = 40;
 const maxRemarks = 20;

@@ -1,6 +1,6 @@
 /**
- * Drift in Markdown, for the issue or the chat that a nightly job writes to: what somebody changed in the targets, and who last modified it,
- * then names that refer to other objects, then what is pending in the files. Escaped and bounded like the Markdown of a plan.
+ * Drift in Markdown, for the issue or the chat that a nightly job writes to: what changed in the targets, and who last modified it, then
+ * names that refer to other objects, then what is pending in the files. Escaped and bounded like the Markdown of a plan.
  */
 import { counted } from '../../model/quoted.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';

@@ -37,7 +37,7 @@ const asReference: Readonly<Record<string, string>> = {
 const maxSentence = 600;
 const maxName = 200;
 
-/** A message: quoted names become code, the rest is plain text. For any position in a line. */
+/** A message: quoted names become code, the rest is plain text. It is safe at any position in a line. */
 export function sentence(text: string, max = maxSentence): string {
   const shown = clip(text, max).trim();
   const parts = splitQuoted(shown);

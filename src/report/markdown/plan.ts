@@ -147,7 +147,7 @@ function whatChanges({ action, fields, reason, risks = [] }: Change): string {
   return [...badges, list || sentence(reason, 120)].join('; ');
 }
 
-/** The number of what is left out is in changes, as in the table, because a block may cover many changes. */
+/** Counts what is left out in changes, as the table does, because a block may cover many changes. */
 function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
   const changesIn = (count: number) =>
     blocks.slice(blocks.length - count).reduce((sum, { changes }) => sum + changes, 0);
@@ -160,7 +160,7 @@ function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
   };
 }
 
-// What a reviewer must see first: guards and how to acknowledge them, what is deleted now or destroyed later, and who gains or loses access.
+// What a reviewer must see first: guards and how to acknowledge them, what is deleted or destroyed, and who gains or loses access.
 
 /** In the order of the report; those without blocks are left out by `fitted`. */
 function riskSections(plan: Plan, acknowledge: readonly string[]): Section[] {

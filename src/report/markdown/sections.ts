@@ -10,7 +10,7 @@ import { countLine, errorsFirst, excerptOf, formatSpot } from '../text/diagnosti
 import { coverageRows } from '../view/plan-summary.ts';
 import { code, codeBlock, fitted, maxMarkdownBytes, type Section, sentence, tableRow } from './escape.ts';
 
-/** The whole document of a command that found these. @param emptyText the title when there are none */
+/** The whole document of a command that found these problems. @param emptyText the title when there are none */
 export function renderDiagnosticsMarkdown(
   diagnostics: readonly ShownDiagnostic[],
   emptyText: string,

@@ -67,7 +67,7 @@ function nameFormatter({ kind, target }: Guard): (concern: Concern) => string {
 }
 
 /**
- * The whole list in one line, for the end of a report; undefined when no guard fires.
+ * The ids of all guards in one line, for the end of a report; undefined when no guard fires.
  * @param isAcknowledged the plan is applied: each guard that blocks it was acknowledged
  */
 export function guardSummary({ guards }: Plan, isAcknowledged = false): string | undefined {

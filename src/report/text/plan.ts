@@ -201,7 +201,7 @@ function closingLines(
     ...selectionLines(plan, paint),
     `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
     ...(acknowledge === undefined ? [] : [`${paint.dim('to acknowledge')}  ${printable(acknowledge)}`]),
-    // Not wrapped: it has commands to copy.
+    // Not wrapped: they have commands to copy.
     ...(next ?? []).map(printable),
   ];
 }
@@ -247,7 +247,7 @@ export function renderUnconverged(plan: Plan, { paint, width = 100 }: Unconverge
 /** Maximum number of listed names: for more of them, the plan is easier to read. */
 const mostNames = 10;
 
-/** Names that somebody changed during the apply: the resources may be as declared, and nothing more was recorded. */
+/** Names that were changed in the service during the apply: the resources may be as declared, but the apply recorded nothing more. */
 function renamedLines({ changedNames }: Plan, paint: Paint, width: number): string[] {
   const about = [...new Set(changedNames.map(({ address }): AddressText => formatAddress(address)))];
   if (about.length === 0) return [];
@@ -283,7 +283,7 @@ function unconvergedLines(field: FieldChange, layout: FieldLayout): string[] {
   const { before, after } = withShownNames(field);
   const sent = formatInline(after, field.shape);
   const returned = field.unknown === undefined ? formatInline(before, field.shape) : unknown;
-  // An object may have got its name after the write, and then its id was not sent.
+  // An object may have got its name only after the write: then the declared id is not what was sent.
   const line =
     field.names === undefined
       ? `${name}sent ${sent}, returned ${returned}`

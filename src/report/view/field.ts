@@ -65,8 +65,8 @@ export interface SequencePart {
 }
 
 /** The views of one change: a single one, or, for a map that changes as a whole, one for each key that differs. */
-export function fieldViews(written: FieldChange): FieldView[] {
-  const change = withShownNames(written);
+export function fieldViews(given: FieldChange): FieldView[] {
+  const change = withShownNames(given);
   const { before, after, shape } = change;
   if (shape === 'map' && isJsonObject(before) && isJsonObject(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();

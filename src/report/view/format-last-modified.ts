@@ -22,7 +22,7 @@ export function lastModifiedLines(
     return unknown === undefined
       ? ['not modified since the last apply, according to the audit trail']
       : [`modified by: unknown, ${caveat.join('')}`];
-  const more = unknown === undefined ? [] : [`or by somebody else: ${caveat.join('')}`];
+  const more = unknown === undefined ? [] : [`or by others: ${caveat.join('')}`];
   if (actors.length === 1) return [`modified ${agoOf(only, now)} by ${formatModifications(only)}`, ...more];
   const each = actors.map((some) => `${agoOf(some, now)} · ${formatModifications(some)}`);
   return ['modified by one of', ...firstFew(each, mostActors).map((line) => `  ${line}`), ...more];

@@ -159,7 +159,7 @@ export function nextSteps(plan: Plan): string {
 
 /** For a plan that a policy denies: one sentence. */
 export function deniedStep(guards: Plan['guards']): string {
-  return `Nobody can acknowledge ${quoteSome(deniedIds(guards))}: change what violates it, and plan again.`;
+  return `${quoteSome(deniedIds(guards))} cannot be acknowledged: change what violates it, and plan again.`;
 }
 
 // What reports of a plan say about its guards besides their messages.
@@ -195,7 +195,7 @@ export function acknowledgement(
   return `${command} ${approveArguments(plan)} --ack ${blocking.join(',')}`;
 }
 
-/** A digest that was applied before is refused without `--again`. */
+/** The flags that approve this plan. A digest that was applied before is refused without `--again`. */
 function approveArguments({ digest, made }: Pick<Plan, 'digest' | 'made'>): string {
   return typeof made?.lastEnded === 'string' ? `--approve ${digest} --again` : `--approve ${digest}`;
 }

@@ -14,7 +14,7 @@ export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }
 
-/** A pattern without line ends, because indented JSON is full of them. */
+/** Like `unprintable`, but without line ends, because indented JSON is full of them. */
 const unprintableInLine = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--\n]/gv;
 
 /** The same for rendered JSON, whose line ends are kept: escapes inside its strings mean the same to a parser. */

@@ -54,7 +54,7 @@ describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
     const opened = await scene.pull([app], { file: 'app.yaml', isPlannedByJob: true });
     const { pull, plan, approve, merge } = opened;
     expect(guardsOf(plan)).toEqual(['denies policy/no-auto-apply']);
-    expect(pull.notes[0]?.body).toContain('Nobody can acknowledge');
+    expect(pull.notes[0]?.body).toContain('cannot be acknowledged: change what violates it');
     approve('bob');
     scene.gitlab.state.label(pull, label, 'bob');
     merge();

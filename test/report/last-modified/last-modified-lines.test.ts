@@ -55,7 +55,7 @@ it('No actors, unknown ones, and possible other ones have different texts', () =
   ]);
   expect(lastModifiedLines({ modifications: [modification('ann', 2)], unknown: 'too old' }, now)).toEqual([
     'modified 2 h ago by user-ann (ann), workspace update',
-    'or by somebody else: too old',
+    'or by others: too old',
   ]);
 });
 

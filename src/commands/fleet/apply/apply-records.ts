@@ -10,7 +10,7 @@ interface StackId {
   readonly path: string;
 }
 
-/** How an apply ended that wrote something, or may have. */
+/** How an apply ended that wrote something, or may have written something. */
 type Outcome = 'applied' | 'partial' | 'failed' | 'interrupted' | 'lost';
 
 /** Why nothing is applied now. */
@@ -53,7 +53,7 @@ export async function beginApply(
      where repository = $1 and path = $2 and ended is null for update`,
     [repository, path],
   );
-  // This attempt has begun it already: its connection broke at the commit, so it did not know that the commit succeeded.
+  // This attempt has begun the apply already. Its connection broke at the commit of the transaction, so it has tried again.
   if (open[0]?.attempt === attempt) return { is: 'begun', id: open[0].id };
   if (open[0]?.leased === true) return { is: 'leased' };
   if (open[0] !== undefined) await closeLost(client, { repository, path });
@@ -120,8 +120,8 @@ export async function renewLease(client: PostgresClient, id: string): Promise<bo
 }
 
 /**
- * Locks the stack of an apply until the end of the transaction. All who change a stack and its applies lock the stack first: in another
- * order, two of them could wait for each other.
+ * Locks the stack of an apply until the end of the transaction. Every transaction that changes a stack and its applies locks the stack
+ * first: in another order, two of them could wait for each other.
  */
 async function lockStackOf(client: PostgresClient, id: string): Promise<void> {
   await client.query(
@@ -141,7 +141,7 @@ export interface ApplyEnd {
   readonly people: readonly string[];
 }
 
-/** Call it in a transaction. @returns false when another attempt has begun */
+/** Records the end of an apply. Call it in a transaction. @returns false when another attempt has begun */
 export async function endApply(client: PostgresClient, id: string, end: ApplyEnd): Promise<boolean> {
   const { outcome, reason = null, code = null, changes = null, people } = end;
   await lockStackOf(client, id);
@@ -174,13 +174,13 @@ export async function noteBegun(client: PostgresClient, id: string): Promise<voi
   ]);
 }
 
-/** An apply that was cut short at most so many minutes before a freeze may end during it: workers may have been stopped for so long. */
+/** An apply that was cut short at most this many minutes before a freeze may be finished during it: no worker may have run since. */
 const cutShortMinutes = 60;
 
 /**
- * Whether an apply of the same files began to write before a freeze and was cut short: it may end during the freeze, in one or more
+ * Whether an apply of the same files began to write before a freeze and was cut short: it may be finished during the freeze, in one or more
  * attempts. An apply that failed because a service refused it was not cut short.
- * @param about.attempt the attempt that asks, which does not count. @param about.since milliseconds since 1970: the beginning of the freeze
+ * @param given `attempt`: the attempt that asks, which does not count; `since`: when the freeze began, in milliseconds since 1970
  */
 export async function wasCutShort(
   client: PostgresClient,
@@ -271,7 +271,7 @@ export async function noteWait(
 /** Ends the wait of a stack: nothing is left to apply. */
 export async function endWait(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await closeLost(client, { repository, path });
-  // A later apply does not continue one that was cut short.
+  // Nothing is left of an apply that was cut short, so a later one does not continue it (`wasCutShort`).
   await client.query(
     'update trueup_fleet.applies set begun = false where repository = $1 and path = $2 and begun and ended is not null',
     [repository, path],
@@ -282,7 +282,7 @@ export async function endWait(client: PostgresClient, { repository, path }: Stac
   ]);
 }
 
-/** Whether a failed apply of the same files must not be tried again yet. Commits that leave the files alone do not matter. */
+/** Whether a failed apply of the same files must not be tried again yet. Commits that do not change the files do not matter. */
 export async function isBackingOff(client: PostgresClient, { repository, path }: StackId): Promise<boolean> {
   const { rows } = await client.query(
     `select 1 from trueup_fleet.waiting_applies as waiting join trueup_fleet.stacks using (repository, path)
@@ -296,8 +296,8 @@ export async function isBackingOff(client: PostgresClient, { repository, path }:
 const soonAfter = 0.4;
 
 /**
- * Whether the same files were applied just before this check. Drift that is back so soon comes back after each apply, such as from a
- * service that changes what it gets. To revert it would never end.
+ * Whether the same files were applied just before this check. Drift that is back so soon would come back after each apply, for example
+ * because the service changes the values that it gets. Reverting it would never end.
  */
 export async function wasJustApplied(
   client: PostgresClient,

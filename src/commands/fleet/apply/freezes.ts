@@ -11,7 +11,7 @@ export const freezeSchema = Type.Object(
   {
     name: text('Name of the freeze, as pages and messages show it', 'weekend'),
     schedule: Type.String({
-      // Without "H", which stands for a random time.
+      // Without "H", which means a random time.
       pattern: '^(?!(.* )?H)\\S+( +\\S+){4}$',
       patternErrorMessage: 'a cron expression with five fields, such as 0 18 * * 5',
       description: 'When it begins: minute, hour, day of the month, month and day of the week',
@@ -33,7 +33,7 @@ export const freezeSchema = Type.Object(
       Type.Array(text('A person', 'ann@example.com'), {
         minItems: 1,
         description:
-          'People whose approvals since its beginning count during the freeze: names of accounts of the code host, or email addresses of signatures',
+          'People whose approvals count during the freeze, if given after it began: names of accounts of the code host, or email addresses of signatures',
       }),
     ),
   },
@@ -126,13 +126,13 @@ export function activeFreeze(
   });
   const last = active.toSorted((one, other) => other.until - one.until)[0];
   if (last === undefined) return undefined;
-  const excepts = active.map(({ except }) => new Set(except.map((person) => person.toLowerCase())));
-  const except = last.except.filter((person) => excepts.every((some) => some.has(person.toLowerCase())));
+  const exceptionSets = active.map(({ except }) => new Set(except.map((person) => person.toLowerCase())));
+  const except = last.except.filter((person) => exceptionSets.every((some) => some.has(person.toLowerCase())));
   const since = Math.max(...active.map((freeze) => freeze.since));
   return { name: last.name, since, until: last.until, except };
 }
 
-/** At most this many overlapping windows count as one. With more, the end is too early, and the rest is found when it is over. */
+/** At most this many overlapping windows count as one. With more, the end is too early, and a look after that end finds the rest. */
 const maxWindows = 100;
 
 /** @returns undefined if the freeze is not active. If windows overlap, `since` is the beginning of the last one */
@@ -141,7 +141,7 @@ function windowOf(freeze: Freeze, now: number): Pick<ActiveFreeze, 'since' | 'un
   const before = expressionAt(freeze, now + 1);
   if (!before.hasPrev()) return undefined;
   const since = before.prev().getTime();
-  // "prev" leaves out a time that daylight saving skips, and "next" gives the first moment after it.
+  // "prev" leaves out a begin that daylight saving skips. "next" gives the first moment after the gap, so the loop begins at `since`.
   const later = expressionAt(freeze, since);
   let until = since + freeze.duration;
   for (let windows = 1; windows < maxWindows && later.hasNext(); windows += 1) {

@@ -5,7 +5,7 @@
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quoted } from '../../../model/quoted.ts';
 
-/** When the applies of so many stacks fail in the same way, the applies to their target are paused. */
+/** When the applies of this many stacks fail in the same way, the applies to their target are paused. */
 const failingStacks = 5;
 
 /** Hours after which a failure no longer counts. An apply takes less than one. */

@@ -26,7 +26,7 @@ export const applySchema = Type.Object(
     revertDrift: Type.Optional(
       Type.Boolean({
         description:
-          'Whether drift alone starts an apply; false if not given. An apply of a commit takes drift back in any case',
+          'Whether drift alone starts an apply; false if not given. An apply that a commit starts reverts drift in any case',
       }),
     ),
     variables: Type.Optional(

@@ -1,7 +1,7 @@
-/** The standing of a stack, and what its apply waits for: the same in `fleet status`, the console and the metrics. */
+/** The standing of a stack, such as `stale`, and what its apply waits for: the same in `fleet status`, the console and the metrics. */
 import { quoted } from '../../../model/quoted.ts';
 
-/** The standing of a stack is the first of these that applies. */
+/** All standings. A stack has the first one that is true of it. */
 export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
 export type Standing = (typeof standings)[number];
 

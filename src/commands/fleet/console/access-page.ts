@@ -53,7 +53,7 @@ ${pager({ path: '/access', filters: { ...filters }, page, total, what: 'grant' }
 /** An account as a pattern of LIKE in PostgreSQL: `*` matches any characters. */
 const pattern = String.raw`replace(replace(replace(replace(lower(one), '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')`;
 
-/** A text finds names that contain it and patterns that match it. `$2` and `$3` are the filters. */
+/** SQL: the rows that pass the filters `$2` and `$3`. A text finds names that contain it and patterns that match it. */
 const found = `with found as (
   select access.* from trueup_fleet.access join trueup_fleet.stacks as stack using (repository, path)
   where stack.removed is null and ${inScope('access')} and ($3::text is null or access.gives = $3)

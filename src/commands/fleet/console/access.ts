@@ -112,9 +112,9 @@ function valuesOf({ rawHeaders }: Request, name: string): string[] {
 /** A pattern as a regular expression of PostgreSQL. */
 function patternSql(pattern: string): string {
   const parts = pattern.split(/(\*\*\/|\*\*|\*|\?)/);
-  const words: Readonly<Record<string, string>> = { '**/': '(.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
-  const written = parts.map(
-    (part) => words[part] ?? part.replace(/[^\p{L}\p{N}\s_/-]/gu, (one) => `\\${one}`),
+  const wildcards: Readonly<Record<string, string>> = { '**/': '(.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+  const source = parts.map(
+    (part) => wildcards[part] ?? part.replace(/[^\p{L}\p{N}\s_/-]/gu, (one) => `\\${one}`),
   );
-  return `^${written.join('')}$`;
+  return `^${source.join('')}$`;
 }

@@ -36,7 +36,7 @@ function filtersOf({ event, person, text, from, to }: Query): Filters {
   };
 }
 
-/** Whether it is a date for PostgreSQL, too: `Date.parse` moves 31 February into March, and PostgreSQL has no year 0. */
+/** Whether PostgreSQL accepts the text as a date as well: `Date.parse` moves 31 February into March, and PostgreSQL has no year 0. */
 function isDate(text: string): boolean {
   const time = /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -15,7 +15,7 @@ const outcomeTones: Readonly<Record<string, string>> = {
   ...{ applied: 'create', partial: 'delete', failed: 'delete', interrupted: 'update', lost: 'update' },
 };
 
-/** @param words in place of those on the page of a stack */
+/** @param words shown in place of those that the page of a stack shows */
 export function outcomeBadge(outcome: string, words = outcomeWords[outcome] ?? outcome): Html {
   return html`<span class="action ${outcomeTones[outcome] ?? 'none'}">${words}</span>`;
 }
@@ -134,7 +134,7 @@ export function reasonField(row: Row): Html | undefined {
   return html`<span class="field ${tone}">${clip(reason, longestReason)}</span>`;
 }
 
-/** Whether an apply failed. The next attempt continues the others. */
+/** Whether an apply failed. False if it was interrupted or lost: the next attempt continues it. */
 function isFailure(row: Row): boolean {
   return row['outcome'] === 'failed' || row['outcome'] === 'partial';
 }

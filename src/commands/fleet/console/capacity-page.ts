@@ -62,7 +62,7 @@ function readRates(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** Only quotas of targets to which a stack that the viewer sees sent requests; all quotas for viewers of everything. */
+/** Only quotas of targets to which a stack that the viewer sees sent requests; all quotas for viewers who see everything. */
 function readQuotas(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
     `with ${seenStacks}
@@ -87,8 +87,8 @@ function needText(percent: number): Html {
   return html`<span><meter class="meter" aria-label="part of the rate" min="0" max="100" high="70" optimum="0" value="${Math.min(100, percent).toFixed(1)}"></meter><span${percent > 70 && html` class="error"`}>${shown} %</span></span>`;
 }
 
-/** A rate whose next start time is more than so many milliseconds ahead counts as paused: checks take start times for about a second. */
-const paused = 2000;
+/** A rate whose next start time is more than this many milliseconds ahead counts as paused: checks take start times for about a second. */
+const pausedAfter = 2000;
 
 function rateCells(row: Row): readonly Content[] {
   const perSecond = Number(row['per_second'] ?? 0);
@@ -101,7 +101,7 @@ function rateCells(row: Row): readonly Content[] {
     perSecond > 0 ? `${Number(perSecond.toFixed(1))} a second` : 'not known yet',
     `about ${numberText(Number(row['sent']))}`,
     needText(percent),
-    next - now > paused
+    next - now > pausedAfter
       ? html`<span><span class="action update">paused</span> opens ${timeText(next, now)}</span>`
       : 'open',
   ];
@@ -117,7 +117,7 @@ function readPauses(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** The reason may be about a stack that the viewer must not see, so only viewers of everything get it. */
+/** The reason may be about a stack that the viewer must not see, so only viewers who see everything get it. */
 function pauseCells(row: Row, seesAll: boolean): readonly Content[] {
   const now = timeOf(row['time']) ?? 0;
   return [

@@ -58,7 +58,7 @@ export async function fleetPage(reading: Reading, query: Query): Promise<{ head:
   const shown = filters.apply === undefined ? stackTable(rows) : waitTable(rows);
   return {
     head: html`${await unreadBanner(reading)}<div class="tiles">${standings.map((standing) => standingTile(standing, counts, filters))}${waitingTile(waiting, filters)}</div>
-<p class="muted">Stale: no complete check for two intervals. Needs attention: drift, a check or an apply that failed, or a plan that somebody must approve or acknowledge. Working: before the first check, or while an apply goes on by itself.</p>`,
+<p class="muted">Stale: no complete check for two intervals. Needs attention: drift, a check or an apply that failed, or a plan that waits for an approval or an acknowledgement. Working: before the first check, or while an apply goes on by itself.</p>`,
     body: html`<section aria-label="Stacks">
 ${filterForm(filters, {
   repositories: [...new Set(counts.map(({ repository }) => repository))],
@@ -94,7 +94,7 @@ function sumOf(counts: readonly Count[], member: 'all' | 'found'): number {
   return counts.reduce((sum, one) => sum + one[member], 0);
 }
 
-/** Numbers of stacks by standing, repository and what an apply waits for: all, and those that match the text and the label. */
+/** Counts stacks by standing, repository and what an apply waits for: all of them, and those that match the text and the label. */
 async function readCounts(reading: Reading, { text, label }: Filters): Promise<Count[]> {
   const rows = await reading.rows(
     `with ${seenStacks}
@@ -240,9 +240,9 @@ export function foundText(row: Row): Html {
   const error = textOf(row['last_error']);
   const short =
     error !== undefined && error.length > longestError ? `${error.slice(0, longestError)}…` : error;
-  const known = row['last_complete'] !== null;
+  const wasChecked = row['last_complete'] !== null;
   const words = [
-    drifted > 0 ? `${drifted} drifted` : known ? 'no drift' : '',
+    drifted > 0 ? `${drifted} drifted` : wasChecked ? 'no drift' : '',
     pending > 0 ? `${pending} pending` : '',
   ];
   return html`${words.filter(Boolean).join(', ')}${short !== undefined && html`<span class="field error">${short}</span>`}`;

@@ -1,6 +1,6 @@
 /**
- * The issuer that logs users in: its metadata, and its claims about users. Its tokens are verified and not stored. A message repeats no
- * text of the issuer except a short error word.
+ * The issuer that logs users in: its metadata, and its claims about users. Its tokens are verified and not stored. An error message
+ * repeats no text of the issuer except a short error word.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OAuth2Namespace } from '@fastify/oauth2';
@@ -64,14 +64,14 @@ export class Issuer {
   /** @throws IssuerError */
   static async discover(options: IssuerOptions): Promise<Issuer> {
     const { issuer } = options.settings;
-    const about = await readMetadata(issuer);
-    if (about['issuer'] !== issuer)
+    const metadata = await readMetadata(issuer);
+    if (metadata['issuer'] !== issuer)
       throw new IssuerError(
-        `the issuer ${quoted(issuer)} calls itself ${quoted(shortText(about['issuer']))}`,
+        `the issuer ${quoted(issuer)} calls itself ${quoted(shortText(metadata['issuer']))}`,
         true,
       );
-    const keys = createRemoteJWKSet(endpoint(about, 'jwks_uri'), { timeoutDuration: timeout });
-    return new Issuer(options, await openFlow(options, about), keys);
+    const keys = createRemoteJWKSet(endpoint(metadata, 'jwks_uri'), { timeoutDuration: timeout });
+    return new Issuer(options, await openFlow(options, metadata), keys);
   }
 
   /** The address that the browser must open. The reply gets the cookies that bind the login to this browser. */
@@ -86,7 +86,8 @@ export class Issuer {
   }
 
   /**
-   * The claims of the issuer about the user that it sent back with a code.
+   * Exchanges the code that the user brought back from the issuer.
+   * @returns the claims of the issuer about the user
    * @throws IssuerError
    */
   async redeem(request: FastifyRequest, reply: FastifyReply, nonce: string): Promise<Claims> {
@@ -123,7 +124,7 @@ export class Issuer {
   }
 }
 
-/** Whether the error is about the token. Others are about reading the keys. */
+/** Whether an error is about the token. Other errors are about reading the keys. */
 function isTokenError(error: unknown): error is Error {
   return (
     error instanceof errors.JOSEError &&
@@ -142,10 +143,10 @@ function exchangeError(error: unknown): IssuerError {
     return new IssuerError('the issuer gave no usable answer to the code', true);
   const word = isJsonObject(data.payload) ? shortText(data.payload['error']) : '';
   const isClientError = ['invalid_client', 'unauthorized_client'].includes(word);
-  const said = word === '' ? '' : `: ${word}`;
+  const detail = word === '' ? '' : `: ${word}`;
   return isClientError
-    ? new IssuerError(`the issuer does not accept the console as a client${said}`, true)
-    : new IssuerError(`the issuer does not accept the code${said}`, word === '');
+    ? new IssuerError(`the issuer does not accept the console as a client${detail}`, true)
+    : new IssuerError(`the issuer does not accept the code${detail}`, word === '');
 }
 
 async function readMetadata(issuer: string): Promise<JsonObject> {
@@ -180,8 +181,8 @@ async function boundedText(answer: Response): Promise<string> {
 }
 
 /** An endpoint in the metadata of the issuer. It has https, or http on this machine: no plain text crosses a network. */
-function endpoint(about: JsonObject, name: string): URL {
-  const given = about[name];
+function endpoint(metadata: JsonObject, name: string): URL {
+  const given = metadata[name];
   const address = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   const isSecure =
     address?.protocol === 'https:' || (address?.protocol === 'http:' && isOnThisMachine(address.hostname));
@@ -194,15 +195,15 @@ function isOnThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** The library runs on a server of its own, without routes: a login that finds the issuer down must be able to try again later. */
-async function openFlow(options: IssuerOptions, about: JsonObject): Promise<OAuth2Namespace> {
+/** The library gets a server of its own, without routes, so that a later login can make a new one if the issuer is down now. */
+async function openFlow(options: IssuerOptions, metadata: JsonObject): Promise<OAuth2Namespace> {
   const { settings, clientSecret, cookies, loginSeconds } = options;
-  const [authorize, token] = [endpoint(about, 'authorization_endpoint'), endpoint(about, 'token_endpoint')];
+  const [authorize, token] = [endpoint(metadata, 'authorization_endpoint'), endpoint(metadata, 'token_endpoint')];
   const [{ fastify }, { fastifyOauth2 }] = await Promise.all([import('fastify'), import('@fastify/oauth2')]);
   const app = fastify({ logger: false });
   await app.register(fastifyOauth2, {
     name: 'flow',
-    scope: scopesOf(settings, about),
+    scope: scopesOf(settings, metadata),
     credentials: {
       client: { id: settings.clientId, secret: clientSecret ?? '' },
       auth: {
@@ -210,7 +211,7 @@ async function openFlow(options: IssuerOptions, about: JsonObject): Promise<OAut
         ...{ tokenHost: token.origin, tokenPath: token.pathname + token.search },
       },
       http: { timeout, maxBytes },
-      options: { authorizationMethod: clientSecret !== undefined && takesHeader(about) ? 'header' : 'body' },
+      options: { authorizationMethod: clientSecret !== undefined && takesHeader(metadata) ? 'header' : 'body' },
     },
     callbackUri: options.callback,
     pkce: 'S256',
@@ -223,14 +224,14 @@ async function openFlow(options: IssuerOptions, about: JsonObject): Promise<OAut
 }
 
 /** Whether the issuer takes the secret in a header. Issuers that do not list their methods do. */
-function takesHeader(about: JsonObject): boolean {
-  const methods = about['token_endpoint_auth_methods_supported'];
+function takesHeader(metadata: JsonObject): boolean {
+  const methods = metadata['token_endpoint_auth_methods_supported'];
   return !Array.isArray(methods) || methods.includes('client_secret_basic');
 }
 
 /** Issuers refuse a scope that they do not know. */
-function scopesOf({ scopes }: OidcSettings, about: JsonObject): string[] {
-  const known = about['scopes_supported'];
+function scopesOf({ scopes }: OidcSettings, metadata: JsonObject): string[] {
+  const known = metadata['scopes_supported'];
   const usual = ['profile', 'email', 'groups'].filter((scope) =>
     Array.isArray(known) ? known.includes(scope) : scope !== 'groups',
   );

@@ -4,8 +4,8 @@
 const longest = 1500;
 
 /**
- * The path and query to return to. Everything but a path of this console becomes the first page, such as a foreign address in any of the
- * forms that browsers accept.
+ * The path and query to return to. For anything but a path of this console, such as a foreign address in any form that browsers accept,
+ * it is the first page.
  */
 export function localPath(asked: unknown, origin: string): string {
   if (typeof asked !== 'string' || !asked.startsWith('/') || asked.length > longest) return '/';

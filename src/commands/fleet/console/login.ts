@@ -252,8 +252,8 @@ export class Login {
 }
 
 /**
- * The client, the console and the claims that it reads. A session is valid for the same ones only: with another claim for groups, in a
- * later `fleet.yaml` or at another console with the same key, its groups mean nothing.
+ * The audience of sessions: the client, the console and the claims that it reads. A session is valid only for the same audience: for
+ * another claim of groups, in a later `fleet.yaml` or at another console with the same key, its groups mean nothing.
  */
 function audienceOf(
   { clientId, groupsClaim = usualGroups, userClaim }: OidcSettings,
@@ -276,13 +276,13 @@ function cookie({ isSecure }: LoginSetup, maxAge?: number): CookieSerializeOptio
   return maxAge === undefined ? shared : { ...shared, maxAge };
 }
 
-/** Some issuers write a single group without a list. */
+/** The texts of a list, or a single text: some issuers write a single group without a list. */
 function textsIn(value: unknown): string[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list.filter((one) => typeof one === 'string');
 }
 
-/** An email address that is not verified may belong to another person. */
+/** The name of the user. An email address that is not verified is not used, because it may belong to another person. */
 function userIn(claims: Claims, claim: string | undefined): string {
   const email = claims['email_verified'] === false ? undefined : claims['email'];
   const given = claim === undefined ? email : claims[claim];

@@ -72,7 +72,7 @@ interface Mistake {
   readonly message: string;
 }
 
-/** Stacks must not read the secrets: with them, one can pretend to be any user of the console. */
+/** Mistakes in the settings. Stacks must not read the secrets: with them, one can pretend to be any user of the console. */
 export function oidcMistakes(
   oidc: OidcSettings | undefined,
   repositories: readonly NamedRepository[],

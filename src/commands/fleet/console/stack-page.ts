@@ -26,7 +26,7 @@ interface StackPage {
   readonly body: Html;
 }
 
-/** Undefined if there is no such stack, or if the viewer may not see it: both look the same. */
+/** @returns undefined if there is no such stack, or if the viewer may not see it: both look the same. */
 export async function stackPage(
   reading: Reading,
   query: Query,
@@ -106,11 +106,11 @@ ${waitBanner(stack, now)}
 type Drifted = DriftJson['drifted'][number];
 type Field = Drifted['fields'][number];
 
-/** Rows on a page, at most. */
+/** Drifted resources that are shown, at most. */
 const maxShown = 100;
 
 function driftSection(stack: Row, now: number): Html | undefined {
-  // A worker wrote it, after it matched the schema.
+  // A worker stored it only after it had matched the schema.
   const report = stack['last_report'] as DriftJson | null;
   if (report === null) return undefined;
   const { drifted, changedNames, pending, summary } = report;

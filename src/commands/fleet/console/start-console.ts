@@ -24,7 +24,7 @@ interface ConsoleOptions {
   readonly host: string;
   /** 0: any free one */
   readonly port: number;
-  /** of the fleet, as its file is now */
+  /** the fleet, by the newest version of its file */
   fleet(): {
     readonly name: string;
     readonly console: ConsoleSettings | undefined;
@@ -42,7 +42,7 @@ interface ConsoleOptions {
   now(): number;
   /** a UUID, new with each call */
   newId(): string;
-  /** bearer token, with which metrics of the whole fleet are read */
+  /** the bearer token that allows reading the metrics of the whole fleet */
   readonly metricsToken: string | undefined;
   readonly onFailure: (error: unknown) => void;
 }
@@ -93,13 +93,13 @@ const safeHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-interface Found {
+interface FoundPage {
   readonly title: string;
   readonly head?: Content;
   readonly body: Content;
 }
 
-type MakePage = (reading: Reading, query: Query) => Promise<Found | undefined>;
+type MakePage = (reading: Reading, query: Query) => Promise<FoundPage | undefined>;
 
 class Pages {
   readonly #options: ConsoleOptions;
@@ -166,7 +166,7 @@ class Pages {
     return this.#show(reply, found, { viewer, parent });
   }
 
-  /** Undefined if the user must log in first. */
+  /** The viewer, or why the request is refused; undefined if the user must log in first. */
   async #viewer(request: FastifyRequest): Promise<Viewer | Refusal | undefined> {
     const settings = this.#options.fleet().console;
     if (settings?.oidc === undefined) return viewerOf(request.raw, settings);
@@ -189,7 +189,7 @@ class Pages {
 
   #show(
     reply: FastifyReply,
-    found: Found,
+    found: FoundPage,
     about: { readonly viewer?: Viewer; readonly parent?: string } = {},
   ): FastifyReply {
     const { name: user, canSignOut = false } = about.viewer ?? {};
@@ -200,7 +200,7 @@ class Pages {
       .send(document(shell, { ...found, body, path: about.parent ?? '' }));
   }
 
-  /** As plain text, without the name of the fleet or anything else about it. */
+  /** Answers with plain text, which shows nothing about the fleet. */
   #refuse(reply: FastifyReply, { status, why }: Refusal): FastifyReply {
     return reply.code(status).type('text/plain; charset=utf-8').send(`${why}\n`);
   }
@@ -234,13 +234,13 @@ class Pages {
   async #healthz(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { read, healthProblem } = this.#options;
     const { hosts = [], oidc } = this.#options.fleet().console ?? {};
-    const own = oidc === undefined ? [] : [new URL(oidc.url).hostname];
-    const refusal = hostRefusal(request.raw, [...hosts, ...own]);
+    const ownHosts = oidc === undefined ? [] : [new URL(oidc.url).hostname];
+    const refusal = hostRefusal(request.raw, [...hosts, ...ownHosts]);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
-    const late = AbortSignal.timeout(healthTimeout);
+    const timeout = AbortSignal.timeout(healthTimeout);
     const isAnswered = await untilAborted(
       read((client) => client.query('select 1')),
-      late,
+      timeout,
     ).then(
       () => true,
       () => false,

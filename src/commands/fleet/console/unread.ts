@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 import { link } from './layout.ts';
 import { clock, inScope, type Reading, type Row } from './reading.ts';
 
-/** For a viewer who sees only some stacks: repositories with a stack that the viewer sees. */
+/** All unread repositories; for a viewer who sees only some stacks, those with such a stack. */
 export function readUnread(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
     `with ${clock}

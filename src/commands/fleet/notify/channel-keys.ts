@@ -1,5 +1,5 @@
 /**
- * The key under which the database has what was sent to a channel. It begins with the name of the fleet, because fleets that share a
+ * The key under which the database records what was sent to a channel. It begins with the name of the fleet, because fleets that share a
  * database may give notifications the same names. An old key has no fleet.
  */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
@@ -16,8 +16,8 @@ export function keyInFleet(fleet: string, key: string): string {
 }
 
 /**
- * Call it in a transaction. A channel without a row takes over what was sent under its old key, so that nothing is sent again. Records
- * about repositories of other fleets only stay there; records that may be about both are copied.
+ * Moves what was sent under the old key of a channel to its new key, if that has no row yet, so that nothing is sent again. Records about
+ * repositories of other fleets stay under the old key; records that may belong to both are copied. Call it in a transaction.
  */
 export async function adoptOldKey(client: PostgresClient, fleet: string, key: string): Promise<void> {
   const old = keyInFleet(fleet, key);

@@ -57,7 +57,7 @@ interface Content {
   readonly title: string;
   /** of the issue; undefined: it stays as it is */
   readonly body: string | undefined;
-  /** of an issue that exists already */
+  /** added to an issue that exists already */
   readonly comment: string;
   readonly state: 'open' | 'closed';
   readonly event: string;
@@ -68,7 +68,7 @@ interface Content {
 export async function deliver(message: Message, sender: Sender, context: DeliveryContext): Promise<void> {
   const { database, channel } = context;
   const content = await contentOf(message, context);
-  // The drift ended meanwhile. Its end is sent only if a message about it may have been sent before.
+  // The drift ended meanwhile. If an earlier attempt may have sent this message, it counts as sent, so that the end is sent as well.
   if (content === undefined && context.sent?.posting === undefined) return;
   const posting = await database.run((client) => notePosting(client, channel, message.topic));
   if (content !== undefined) {
@@ -88,7 +88,7 @@ function deliveredOf(message: Message) {
   return { ...sent, hash, drift: undefined };
 }
 
-/** The same for each attempt to send one message, and for no other message. */
+/** The id of a message: the same for each attempt to send it, and different for all other messages. */
 function messageId(message: Message, { fleet, channel, sent }: DeliveryContext): string {
   const version =
     'drift' in message
@@ -214,6 +214,7 @@ async function toIssue(message: Message, content: Content, context: IssueContext
     await comment();
     await update();
   } else {
+    // The issue was deleted.
     if (!(await update())) return createIssue(message, content, { ...context, marker, since });
     await comment();
   }

@@ -1,6 +1,6 @@
 /**
- * The text of issues about drift, and of their comments: what drifted, who did it and when, and the commands that take it back or keep it.
- * All that comes from outside is escaped, and whole parts that do not fit are left out and counted.
+ * The text of issues about drift, and of their comments: what drifted, who changed it and when, and the commands that revert or keep it.
+ * Text from outside is escaped. Parts that do not fit are left out as a whole, and counted.
  */
 import { createHash } from 'node:crypto';
 import { counted } from '../../../model/quoted.ts';
@@ -148,7 +148,7 @@ function touchedLines(touched: DriftedJson['touched']): string[] {
     ...(left > 0 ? [`and ${left} more`] : []),
     ...(unknown === undefined
       ? []
-      : [sentence(`${lines.length > 0 ? 'or somebody else' : 'unknown'}: ${unknown}`, 200)]),
+      : [sentence(`${lines.length > 0 ? 'or others' : 'unknown'}: ${unknown}`, 200)]),
   ];
 }
 

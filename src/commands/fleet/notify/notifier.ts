@@ -48,7 +48,7 @@ const margin = 30_000;
 export class Notifier {
   readonly #options: NotifierOptions;
   /** keys of channels that took over what was sent under their old keys */
-  readonly #adopted = new Set<string>();
+  readonly #takenOver = new Set<string>();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -58,28 +58,28 @@ export class Notifier {
   async pass(): Promise<void> {
     const { database, fleet, signal } = this.#options;
     const { name, channels } = fleet();
-    await this.#adopt(name, channels);
+    await this.#takeOverOldKeys(name, channels);
     const usable: Channel[] = [];
     for (const channel of channels) {
       const missing = this.#missingSecret(channel);
       if (missing === undefined) usable.push(channel);
       else await database.run((client) => noteUnable(client, channel.key, missing));
     }
-    let left = usable;
-    while (left.length > 0 && !signal.aborted) {
-      const keys = left.map(({ key }) => key);
+    let remaining = usable;
+    while (remaining.length > 0 && !signal.aborted) {
+      const keys = remaining.map(({ key }) => key);
       const claim = await database.run((client) => claimChannel(client, keys));
-      const channel = left.find(({ key }) => key === claim?.channel);
+      const channel = remaining.find(({ key }) => key === claim?.channel);
       if (claim === undefined || channel === undefined) return;
       await this.#sendAll(channel, claim);
-      left = left.filter((one) => one !== channel);
+      remaining = remaining.filter((one) => one !== channel);
     }
   }
 
-  async #adopt(fleet: string, channels: readonly Channel[]): Promise<void> {
-    for (const { key } of channels.filter((one) => !this.#adopted.has(one.key))) {
+  async #takeOverOldKeys(fleet: string, channels: readonly Channel[]): Promise<void> {
+    for (const { key } of channels.filter((one) => !this.#takenOver.has(one.key))) {
       await this.#options.database.transaction((client) => adoptOldKey(client, fleet, key));
-      this.#adopted.add(key);
+      this.#takenOver.add(key);
     }
   }
 
@@ -101,8 +101,8 @@ export class Notifier {
     } catch (cause) {
       error = messageOf(cause);
     }
-    const said = error === undefined ? undefined : (this.#options.host.clean([error])[0] ?? '');
-    await database.run((client) => releaseChannel(client, claim, said));
+    const cleaned = error === undefined ? undefined : (this.#options.host.clean([error])[0] ?? '');
+    await database.run((client) => releaseChannel(client, claim, cleaned));
   }
 
   /** @returns why nothing can be sent to the channel */
@@ -136,12 +136,12 @@ export class Notifier {
       if (digest.length + quiet.length === 0) return { messages, sent: found.sent };
       if (quiet.length > 0) await forget(client, key, quiet);
       if (digest.length > 0) await makeDigest(client, key, digest);
-      const left = await readSituation(client, channel);
-      return { messages: findPending(left, limits(left.window)).messages, sent: left.sent };
+      const updated = await readSituation(client, channel);
+      return { messages: findPending(updated, limits(updated.window)).messages, sent: updated.sent };
     });
   }
 
-  /** @returns why the channel takes no message. A message that is refused alone is tried again later */
+  /** @returns why the channel accepts no messages. If only this message is refused, it is tried again later */
   async #deliver(
     message: Message,
     sender: Sender,
@@ -157,8 +157,8 @@ export class Notifier {
       if (signal.aborted) return undefined;
       const why = messageOf(error);
       if (!(error instanceof ReviewError) || error.isFault) return why;
-      const said = host.clean([why])[0] ?? '';
-      await database.run((client) => noteFailed(client, channel, message.topic, said));
+      const cleaned = host.clean([why])[0] ?? '';
+      await database.run((client) => noteFailed(client, channel, message.topic, cleaned));
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The messages to send to one channel: what the present state has and was not sent yet. So a restart sends nothing again, and what begins
- * and ends in between is never sent.
+ * Finds the messages to send to one channel, by comparing the present state with what was sent. So a restart sends nothing again, and drift
+ * that begins and ends between two comparisons is never reported.
  */
 
 /** An open drift of a stack. */
@@ -23,16 +23,16 @@ export interface Sent {
   readonly hash: string | undefined;
   /** id of the record of the drift that was sent last */
   readonly drift: string | undefined;
-  /** id of the message about many stacks that it was in */
+  /** id of the digest that this drift was sent in */
   readonly digest: string | undefined;
   readonly issue: number | undefined;
   /** RFC 3339: when a delivery began whose result is not known */
   readonly posting: string | undefined;
-  /** whether it must not be tried again yet */
+  /** whether a failed message must not be tried again yet */
   readonly waits: boolean;
 }
 
-/** A message for many stacks. */
+/** One message about many stacks. */
 export interface Digest {
   readonly id: string;
   readonly isSent: boolean;
@@ -80,7 +80,7 @@ interface Pending {
   readonly messages: readonly Message[];
   /** drifts to put into one message */
   readonly digest: readonly OpenDrift[];
-  /** topics of stacks in a digest whose drift is gone: no message is sent for each of them */
+  /** topics of stacks that were in a digest and whose drift is gone: they get no messages of their own */
   readonly quiet: readonly string[];
 }
 
@@ -88,7 +88,7 @@ interface Limits {
   /** seconds */
   readonly hold: number;
   readonly digestAbove: number;
-  /** seconds in which all stacks are checked: drift that began at once is found in this time */
+  /** seconds in which each stack is checked once: drift that began everywhere at once is found within this time */
   readonly window: number;
 }
 
@@ -149,7 +149,8 @@ function findDriftMessages(
   { hold, digestAbove, window }: Limits,
 ): { readonly messages: readonly Message[]; readonly digest: readonly OpenDrift[] } {
   const sentOf = (drift: OpenDrift) => sent.get(stackTopic(drift));
-  const differs = drifts.filter((drift) => sentOf(drift)?.hash !== drift.hash);
+  const unsent = drifts.filter((drift) => sentOf(drift)?.hash !== drift.hash);
+  // Drift without a message of its own: nothing was sent about it, or only a digest.
   const isFresh = (drift: OpenDrift) => {
     const { hash, digest } = sentOf(drift) ?? {};
     return hash === undefined || digest !== undefined;
@@ -157,8 +158,8 @@ function findDriftMessages(
   const message = (event: 'opened' | 'changed') => (drift: OpenDrift) => ({
     ...({ about: 'stack', event, topic: stackTopic(drift), drift } as const),
   });
-  const changed = differs.filter((drift) => !isFresh(drift)).map(message('changed'));
-  const fresh = differs.filter(isFresh);
+  const changed = unsent.filter((drift) => !isFresh(drift)).map(message('changed'));
+  const fresh = unsent.filter(isFresh);
   const due = fresh.filter(({ age }) => age >= hold);
   if (fresh.length <= digestAbove)
     return { messages: [...changed, ...due.map(message('opened'))], digest: [] };

@@ -65,7 +65,7 @@ export const notificationSchema = Type.Object(
         minimum: 1,
         maximum: 1000,
         description:
-          'When more stacks than these begin to drift at once, one message has them all; 20 if not given',
+          'When more stacks than this begin to drift at once, one message lists them all; 20 if not given',
         examples: [20],
       }),
     ),
@@ -92,7 +92,7 @@ type Receiver =
 
 /** One place that gets messages about the stacks of some repositories. */
 export interface Channel {
-  /** under which the database has what was sent to it: another place has another key, and was sent nothing yet */
+  /** under which the database records what was sent to the channel. A new place has a new key, so nothing counts as sent to it */
   readonly key: string;
   readonly to: Receiver;
   readonly repositories: readonly string[];
@@ -144,12 +144,12 @@ function placeMistake(
   const member = github === undefined ? 'project' : 'repository';
   if (notification.webhook !== undefined || (github?.repository ?? gitlab?.project) !== undefined) return [];
   const place = github === undefined ? 'gitlab' : 'github';
-  const all = chosen(notification, repositories);
-  const without = all.find(({ url }) => repositoryIn(url) === undefined);
-  if (without !== undefined)
+  const all = chooseRepositories(notification, repositories);
+  const withoutPlace = all.find(({ url }) => repositoryIn(url) === undefined);
+  if (withoutPlace !== undefined)
     return wrong(
       place,
-      `the address of repository ${quoted(without.name)} does not say where its issues are: add ${quoted(member)}`,
+      `the address of repository ${quoted(withoutPlace.name)} does not say where its issues are: add ${quoted(member)}`,
     );
   // A token must not be sent to the API of another code host.
   for (const { name, url } of all) {
@@ -159,7 +159,7 @@ function placeMistake(
   return [];
 }
 
-function chosen<R extends { readonly name: string }>(
+function chooseRepositories<R extends { readonly name: string }>(
   { repositories: wanted }: NotificationDocument,
   repositories: readonly R[],
 ): R[] {
@@ -180,7 +180,7 @@ export function channelsOf(
   return notifications.flatMap((notification): Channel[] => {
     const { name, github, gitlab, webhook, hold = '10m', digestAbove = 20 } = notification;
     const shared = { hold: secondsIn(hold), digestAbove };
-    const all = chosen(notification, repositories);
+    const all = chooseRepositories(notification, repositories);
     const secret = secretOf(notification);
     if (webhook !== undefined) {
       const to = { is: 'webhook', url: webhook.url, secret } as const;

@@ -81,7 +81,7 @@ export async function releaseChannel(
 
 const nextTry = `trueup_fleet.now() + make_interval(secs => least(${firstRetry} * power(2, least(failures, 20)), ${longestRetry}))`;
 
-/** Records why this worker cannot send to a channel, unless another worker could within the last hour. */
+/** Records why this worker cannot send to a channel, unless another worker sent to it within the last hour. */
 export async function noteUnable(client: PostgresClient, channel: string, error: string): Promise<void> {
   await client.query(
     `insert into trueup_fleet.channels (name, last_error, failing_since) values ($1, $2, trueup_fleet.now())
@@ -151,7 +151,7 @@ function sentOf(row: Record<string, unknown>): Sent {
   };
 }
 
-/** Makes one message of many drifts. They count as sent with it. */
+/** Makes one message about many drifts, which count as sent from now on. */
 export async function makeDigest(
   client: PostgresClient,
   channel: string,
@@ -174,7 +174,7 @@ export async function makeDigest(
   );
 }
 
-/** Removes stacks from their digest when their drift is gone: no message is sent for each of them. */
+/** Removes stacks whose drift is gone from their digest: they get no messages of their own. */
 export async function forget(client: PostgresClient, channel: string, topics: readonly string[]) {
   await client.query(
     'update trueup_fleet.sent_messages set hash = null, digest = null where channel = $1 and topic = any($2)',
@@ -188,7 +188,7 @@ export async function forget(client: PostgresClient, channel: string, topics: re
   );
 }
 
-/** Call it before a message is sent. By the real clock: services compare it with theirs. @returns when the first attempt began */
+/** Call it before a message is sent. @returns when the first attempt began, by the real clock: it is compared with times of services */
 export async function notePosting(client: PostgresClient, channel: string, topic: string): Promise<string> {
   const { rows } = await client.query(
     `insert into trueup_fleet.sent_messages (channel, topic, posting) values ($1, $2, clock_timestamp())
@@ -238,7 +238,7 @@ export async function noteSent(
     );
 }
 
-/** Records that one message cannot be sent. Others of the channel can be. */
+/** Records that one message cannot be sent, although the channel accepts others. */
 export async function noteFailed(
   client: PostgresClient,
   channel: string,

@@ -1,6 +1,6 @@
 /**
- * The limits of requests that one check or apply shares with all others. Its process does not know the database, so it sends messages: it
- * asks for start times, and reports what answers show about the rate. Answers are recorded together, about once a second.
+ * The request limits that one check or apply shares with all others. Its process has no access to the database, so it sends messages to the
+ * worker: it asks for start times, and reports the answers of services. These are recorded together, about once a second.
  */
 import type { RatedAnswer } from '../../../api/transport/rate-controller.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
@@ -28,7 +28,7 @@ const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
 /** Milliseconds for which one answer pauses all checks of a user, at most: the next refusal pauses them again. */
 const longestPause = 3_600_000;
 
-/** Answers are recorded after so many, at the latest. Without a database, at most so many are kept. */
+/** How many answers are recorded together, at most, and how many are kept while the database is unavailable. */
 const recordedAtOnce = 50;
 const maxKeptAnswers = 1000;
 
@@ -44,7 +44,7 @@ export class CheckRates {
   readonly #quotaOf: (address: string) => number | undefined;
   readonly #identities = new Map<string, Promise<string>>();
   readonly #observed = new Map<string, Observed>();
-  /** The answer to the last message. Messages are answered one by one: the user of a token must be known to all later ones. */
+  /** The answer to the last message. Messages are handled one by one, because a `set-user` changes the owner of all later requests. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** purpose of the requests from now on */
@@ -70,7 +70,7 @@ export class CheckRates {
     return answered;
   }
 
-  /** Records what is left. Never rejects: the next check sees the same rate. */
+  /** Records the remaining answers. Never rejects: without them, the rate only stays as it was. */
   async end(): Promise<void> {
     await this.#last;
     for (const observed of this.#observed.values()) await this.#record(observed).catch(() => {});

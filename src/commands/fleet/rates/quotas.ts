@@ -79,12 +79,12 @@ export async function noteQuotas(client: PostgresClient, worker: string, quotas:
   );
 }
 
-/** The quotas that count now, the lowest one of each address: SQL, as part of a statement. */
+/** SQL, as part of a statement: the quotas that count now, the lowest one of each address. */
 export const validQuotas = `select quota.address, min(quota.per_second) as per_second
   from trueup_fleet.quotas as quota join trueup_fleet.workers as worker on worker.id = quota.worker
   where worker.last_seen > trueup_fleet.now() - make_interval(secs => ${silentAfterSeconds}) group by quota.address`;
 
-/** Requests per second. @param own quota of the worker that asks, whose recorded quotas may not count now; undefined: none */
+/** Requests per second. @param own quota of the worker that asks, which counts even if its heartbeats failed; undefined: it has none */
 export async function quotaOf(
   client: PostgresClient,
   address: string,

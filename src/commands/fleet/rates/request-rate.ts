@@ -1,5 +1,5 @@
 /**
- * One limit of requests for all workers of a fleet. A row for each API address and identity holds the time at which the next request may
+ * One request limit for all workers of a fleet. A row for each API address and identity holds the time at which the next request may
  * start. A worker reserves start times for about one second in one statement, so the total never exceeds the rate in any second. Start
  * times that a worker does not use are lost.
  */
@@ -42,7 +42,7 @@ interface StartTimesRequest extends RateOwner {
   readonly purpose: RequestPurpose;
   /** how many requests are waiting; at most as many as fit into a second get start times */
   readonly count: number;
-  /** milliseconds by which the answer may arrive late: start times for them are added, and not used (`usableStarts`) */
+  /** milliseconds by which the answer may arrive late: as many start times as pass in them are added (`usableStarts`) */
   readonly late?: number | undefined;
   /** requests per second to this address, by the fleet file of the worker that asks */
   readonly quota?: number | undefined;
@@ -111,7 +111,7 @@ const takingStatement = `with held as (
       else start - time - make_interval(secs => $4) end) as wait
   from added`;
 
-/** No worker gets a start time for this long, because the service refused a request. Start times that were taken stay taken. */
+/** Pauses a user whose request was refused: no worker gets start times for this long. Start times that were taken stay taken. */
 export async function pauseRequests(
   client: PostgresClient,
   { address, identity }: RateOwner,
@@ -197,7 +197,7 @@ export async function isUserKnown(client: PostgresClient, { address, token }: To
 }
 
 /**
- * @param user its id; undefined when the service does not say, so the token itself is the identity
+ * @param user its id; undefined when the service does not name one, so that the token itself is the identity
  * @returns the identity from now on
  */
 export async function recordUser(

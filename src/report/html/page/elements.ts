@@ -70,7 +70,7 @@ export function sentence(text: string): Child[] {
   );
 }
 
-/** `1,234` in every locale, as the page has one language. */
+/** A count such as `1,234`: the same in every locale, because the page has one language. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
@@ -97,7 +97,7 @@ export function titleOf(section: HTMLElement): string {
 const first = 10;
 const step = 100;
 
-/** @param showAll opens all items in the table, if one more step does not show them */
+/** @param showAll shows all items in the table; offered if one more step would not show them all */
 export function growingList<Item>(
   items: readonly Item[],
   show: (item: Item) => Child,
@@ -120,7 +120,7 @@ export function growingList<Item>(
   return element('div', {}, list, more);
 }
 
-/** Moves the focus from the button, which is gone. */
+/** Moves the focus to an item, because the button that had it is hidden now. */
 function focusItem(item: Element | undefined): void {
   if (!(item instanceof HTMLElement)) return;
   item.tabIndex = -1;
@@ -148,7 +148,7 @@ export function copyButton(text: string, what: string): HTMLElement | undefined 
   return made;
 }
 
-// Before and after printing, started by the user or by a program that sets the medium.
+// Calls a function before and after printing, whether the user prints or a program sets the medium.
 
 export function onPrint(before: () => void, after: () => void): void {
   let isPrinting = false;

@@ -52,7 +52,7 @@ function textOf(change: ChangeView): string {
     .toLowerCase();
 }
 
-/** The name of the colour. */
+/** The name of the colour of an action. */
 export function toneOf({ action, tone }: ActionView): string {
   return tone ?? action;
 }

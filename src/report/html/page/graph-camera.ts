@@ -62,7 +62,7 @@ export function centre(camera: Camera, at: { readonly x: number; readonly y: num
   return { scale, x: at.x - screen.width / scale / 2, y: at.y - screen.height / scale / 2 };
 }
 
-/** Keeps the drawing in view, and not smaller than the whole drawing needs. */
+/** The camera, moved so that the drawing is in view, and with a scale at which it is not smaller than needed to see all of it. */
 export function clamp(camera: Camera, drawing: Size, screen: Size): Camera {
   const scale = Math.max(Math.min(1, fitting(drawing, screen)), camera.scale);
   const within = (at: number, length: number, seen: number) => {

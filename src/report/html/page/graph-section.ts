@@ -1,6 +1,6 @@
 /**
  * The graph of changes that depend on each other, as SVG, with pan and zoom by mouse, touch and keys. A node links to its
- * change in the table, and is clipped to its box, however long its text.
+ * change in the table, and a long text is clipped to its box.
  */
 import { counted } from '../../../model/quoted.ts';
 import {

@@ -81,7 +81,7 @@ function pageHead(view: ReportView, sections: readonly HTMLElement[]): HTMLEleme
   );
 }
 
-/** When it was made, from which commit, for which pull request and targets. */
+/** When the report was made, from which commit, for which pull request and targets. */
 function facts({ facts: all = [] }: ReportView): HTMLElement | undefined {
   if (all.length === 0) return undefined;
   const labels = [...new Set(all.map(({ label }) => label))];
