@@ -40,7 +40,7 @@ interface Database {
 export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
   readonly fleet: Pick<Fleet, 'name' | 'freezes' | 'quotas'>;
   readonly database: Database;
-  /** number of the turn (`takeTurn`); before it, of the check */
+  /** number of the turn (`takeTurn`), or of the check before the turn */
   readonly attempt: string;
   /** aborted when another worker has the job */
   readonly claim: AbortSignal;
@@ -68,7 +68,7 @@ export type Applied =
 
 type DecisionContext = Pick<ApplyContext, 'attempt' | 'database' | 'fleet' | 'repository'>;
 
-/** @returns the commit to apply, or why the apply waits; undefined when nothing is applied now */
+/** Decides whether to apply. @returns the commit to apply, or why the apply waits; undefined when nothing is applied now */
 export async function decideApply(
   stack: StackId,
   found: FoundCheck,
@@ -96,7 +96,7 @@ export async function decideApply(
   return commit;
 }
 
-/** @returns undefined when nothing is applied, or when another worker does it */
+/** Applies a stack now, if nothing forbids it. @returns undefined when nothing is applied, or when another worker does it */
 export async function applyNow(
   stack: StackId,
   found: FoundCheck,
@@ -124,7 +124,7 @@ export async function applyNow(
 /**
  * Finds the commit to apply. If a newer commit changed the checked files, such as by a revert, they must not be applied.
  * @returns the newest commit if it has the checked files of the stack; undefined if its files must be checked first
- * @throws LedgerError when it cannot be read
+ * @throws LedgerError when the repository cannot be read
  */
 async function findNewest(
   commit: string,
@@ -167,7 +167,7 @@ async function postpone(
 /** How often a worker asks, once a second, whether an earlier attempt has ended: for longer than a lease. */
 const maxQuestions = 40;
 
-/** @returns the id of the apply; undefined when another worker has the stack */
+/** Waits for an earlier attempt to end. @returns the id of the apply; undefined when another worker has the stack */
 async function begin(
   stack: StackId,
   commit: string,
@@ -248,7 +248,7 @@ async function recordWithRetries(
   }
 }
 
-/** One try a second: a database may be unavailable for some minutes, but a worker that is stopping cannot wait so long. */
+/** Tries to record a result, one a second. A database may be unavailable for minutes, but a worker that is stopping cannot wait so long. */
 const maxTries = 300;
 const maxTriesAtEnd = 5;
 

@@ -22,7 +22,7 @@ interface ApplyWork extends StackWork {
   readonly settings: ApplySettings;
   readonly grant: ApplyGrant;
   readonly rates: CheckRates;
-  /** Whether its attempt is still the newest one; undefined while the database does not answer. */
+  /** Whether this attempt is still the newest one; undefined while the database does not answer. */
   mayWrite(): Promise<boolean | undefined>;
   /** Records that the writes of an approved plan begin. */
   begins(): Promise<void>;

@@ -11,7 +11,7 @@ import { type EndedProcess, runForStack, type StackWork } from './stack-process.
 export interface CheckResult {
   /** why the check is not complete: what it read does not show whether there is drift */
   readonly error: string | undefined;
-  /** of the problem that ended it; absent if that has no code */
+  /** code of the problem that ended the check; absent if the problem has none */
   readonly errorCode?: string | undefined;
   readonly summary: CheckSummary | undefined;
   /** absent if the process printed none; after an incomplete check it has what could be read */
@@ -29,12 +29,12 @@ interface CheckSummary {
 /** Characters of an error, at most. Its text comes from a stack, and every page shows it. */
 const longestError = 5000;
 
-/** PostgreSQL cannot store the character NUL in texts: a check with one would never be recorded. */
+/** Replaces NUL characters. PostgreSQL cannot store them in texts, so a check with one would never be recorded. */
 function withoutNul(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
 
-/** Shorter than a job may take (`queueSettings`): a service that asks for a longer wait fails the check, which frees its slot. */
+/** Shorter than a job may take (`queueSettings`). If a service asks for a longer wait, the check fails, which frees its slot. */
 const longestCheck = '20m';
 
 /** Milliseconds that a check has to end before it is killed. A check writes nothing. */
@@ -91,7 +91,7 @@ function summaryOf({ stack, drifted, changedNames, pending }: DriftJson): CheckS
   return { stack, drifted: driftedAddresses({ drifted, changedNames }).length, pending: pending.length };
 }
 
-/** Each resource once, in order. */
+/** The addresses of the resources that drifted, each once, sorted. */
 export function driftedAddresses({
   drifted,
   changedNames,
@@ -104,7 +104,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** The errors of a list. */
+/** The errors in a list of diagnostics. */
 function problemsIn(answer: Json | undefined, member: string): Problem[] {
   const list = isJsonObject(answer) ? answer[member] : undefined;
   if (!Array.isArray(list)) return [];

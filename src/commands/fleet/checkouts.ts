@@ -160,7 +160,7 @@ const folderPrefix = 'trueup-fleet-';
 /** A folder that was not touched for this many milliseconds was left by a worker that was killed. */
 const longestUntouched = 86_400_000;
 
-/** A folder for one worker. Folders of workers that were killed are removed. */
+/** Makes a folder for one worker, and removes the folders of workers that were killed. */
 export async function makeFolder(parent: string, now: number): Promise<string> {
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(folderPrefix)) continue;

@@ -91,7 +91,7 @@ export interface OpenDrift extends StackId {
   readonly resources: number;
 }
 
-/** Of stacks that are in their repositories, the oldest first. */
+/** The open records of all stacks, the oldest first. Stacks that left their repositories have none. */
 export async function readOpenDrifts(client: PostgresClient): Promise<OpenDrift[]> {
   const { rows } = await client.query(
     `select repository, path, opened, changed, resources from trueup_fleet.drifts

@@ -51,7 +51,7 @@ export interface Fleet {
   readonly freezes: readonly Freeze[];
   /** ceilings for the requests to some targets */
   readonly quotas: Quotas;
-  /** who may read the console; undefined: callers on its machine */
+  /** who may read the console; undefined: only callers on its machine */
   readonly console: ConsoleSettings | undefined;
 }
 
@@ -217,7 +217,9 @@ function patternProblems({
       mistakesOf(['freezes', index, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'freeze')),
     ),
     ...Object.entries(consoleSettings?.teams ?? {}).flatMap(([team, { stacks }]) =>
-      mistakesOf(['console', 'teams', team, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'team')),
+      mistakesOf(['console', 'teams', team, 'stacks'], stacks, (one) =>
+        repositoryMistake(one, names, 'team'),
+      ),
     ),
     ...repositories.flatMap(({ stacks, intervals = [], apply }, index) => [
       ...mistakesOf(['repositories', index, 'stacks'], stacks, pathMistake),

@@ -22,7 +22,7 @@ interface Run {
   readonly clean: <T extends object>(value: T) => T;
 }
 
-/** @returns a function that reads, at the end of the run, what it leaves behind; nothing after an abort */
+/** @returns a function that reads, at the end of the run, what the run leaves behind; after an abort, it reads nothing */
 export async function beginRun({
   once,
   database,

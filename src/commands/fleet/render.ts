@@ -21,7 +21,7 @@ interface Found {
 interface FleetStatus {
   readonly now: number;
   readonly stacks: readonly StackStatus[];
-  /** of fleet files, and the hosts of the workers that have them */
+  /** problems of fleet files, with the hosts of the workers that reported them */
   readonly problems: readonly { readonly message: string; readonly hosts: readonly string[] }[];
   readonly drifts: readonly OpenDrift[];
   /** the longest waiting first */

@@ -88,7 +88,7 @@ async function refusedOf(
   );
 }
 
-/** Addresses are stored without a login. */
+/** Names, addresses and branches, as columns for a statement. Addresses are stored without a login. */
 function columnsOf(repositories: readonly Repository[]): string[][] {
   return [
     repositories.map(({ name }) => name),

@@ -14,7 +14,7 @@ import { isPausedSql, takeProbes } from './target-pauses.ts';
 interface ScheduledStack extends StackId {
   /** time between two checks */
   readonly seconds: number;
-  /** id of its files: when it changes, the stack is due and its back-off ends */
+  /** id of the git tree of its files: when it changes, the stack is due and its back-off ends */
   readonly tree: string;
   readonly labels?: Labels | undefined;
 }
@@ -22,7 +22,7 @@ interface ScheduledStack extends StackId {
 /** Part of the interval by which a check may be earlier or later, so that stacks with the same phase do not stay together. */
 const jitter = 0.05;
 
-/** A stack that fails is checked less and less often, up to this many times its interval. */
+/** After failures, a stack is checked less and less often: at the latest after this many of its intervals. */
 const longestBackOff = 16;
 
 /** Seconds after which a stack that was taken and not reported is due again: longer than any check. */

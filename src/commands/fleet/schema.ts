@@ -72,7 +72,9 @@ const unreadRepository = Type.Object(
 const undelivered = Type.Object(
   {
     channel: Type.String({ description: 'the fleet, the name of the notification, and its place' }),
-    about: Type.Optional(Type.String({ description: 'what the message is about; absent if the channel accepts no messages' })),
+    about: Type.Optional(
+      Type.String({ description: 'what the message is about; absent if the channel accepts no messages' }),
+    ),
     error: Type.String(),
     since: time('of the first attempt that failed'),
     nextTry: Type.Optional(time('of the next attempt')),

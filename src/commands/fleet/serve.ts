@@ -19,7 +19,7 @@ export interface ServeOptions extends WorkOptions {
 
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8090 };
 
-/** A worker that has not read the schedule for so many milliseconds is not healthy. */
+/** A worker that has not read the schedule for this many milliseconds is not healthy. */
 const maxReadAge = 60_000;
 
 /** The environment variable with the bearer token for metrics. */

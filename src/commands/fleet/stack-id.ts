@@ -6,7 +6,7 @@ export interface StackId {
   readonly path: string;
 }
 
-/** As text, for maps and for the keys of jobs. */
+/** The stack as text, for maps and for the keys of jobs. */
 export function keyOf({ repository, path }: StackId): string {
   return JSON.stringify([repository, path]);
 }

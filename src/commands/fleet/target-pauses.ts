@@ -114,7 +114,7 @@ export async function noteTargets(
   return changes;
 }
 
-/** The message of a worker about it, once for each pause. */
+/** The message of a worker about a pause that begins or ends. */
 export function pauseMessage({ is, address, reason }: PauseChange): string {
   return is === 'back'
     ? `${quoted(address)} answers again: its stacks are checked again, a few at first`
@@ -127,7 +127,7 @@ async function recordTargetRead(client: PostgresClient, address: string): Promis
   return reason === undefined ? undefined : { is: 'back', address, reason };
 }
 
-/** @returns a pause that begins */
+/** @returns the pause, if one begins */
 async function noteFailure(
   client: PostgresClient,
   { repository, path }: StackId,

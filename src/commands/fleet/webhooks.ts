@@ -81,7 +81,7 @@ interface Push {
   readonly ref: Json | undefined;
 }
 
-/** Undefined for other events, such as a ping. */
+/** The push that a webhook reports; undefined for other events, such as a ping. */
 function pushIn(body: Buffer): Push | undefined {
   let payload: Json;
   const text = body.toString();

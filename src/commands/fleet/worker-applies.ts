@@ -82,7 +82,7 @@ export class WorkerApplies {
     const applies = fleet.repositories.some(({ apply }) => apply !== undefined);
     if (!applies && !(await database.run(hasJobs))) return;
     const settings = { localConcurrency: applyConcurrency, pollingIntervalSeconds: 1 };
-    // `run` reports an error as one of the database, which may be unavailable: the worker tries again then.
+    // Inside of `run`, an error counts as one of the database, so the worker tries again.
     await database.run(async () => {
       await database.boss.supervise(applyQueue);
       await database.boss.work<StackId>(applyQueue, settings, async ([job]: Job<StackId>[]) => {

@@ -53,7 +53,7 @@ export class WorkerLife {
     return this.#lastScheduleRead;
   }
 
-  /** Reads the repositories for the first time. A worker that keeps running checks what is in the schedule meanwhile. */
+  /** Reads the repositories for the first time. Meanwhile, a worker that does not end by itself checks what the schedule has. */
   async begin(): Promise<void> {
     if (!this.#options.once) await this.#options.worker.claimRepositories();
     const read = this.#readBesideChecks(async () => {

@@ -1,6 +1,6 @@
 /**
  * A worker of a fleet: reads which stacks the repositories have, checks those that are due, and applies what `fleet.yaml` allows. The
- * schedule is a table of ours. pg-boss carries out the jobs, so that the job of a worker that died is given to another one.
+ * schedule is a table of trueup. pg-boss carries out the jobs, and gives the job of a worker that died to another one.
  */
 import type { Job, PgBoss } from 'pg-boss';
 import { isRefusedStatement, type PostgresClient } from '../../ledger/postgres-connection.ts';
@@ -53,7 +53,7 @@ interface WorkerOptions {
   readonly applyConcurrency: number;
   /** ends all checks and applies */
   readonly signal: AbortSignal;
-  /** called for each check that ended; `onProblem` also for each repository that cannot be read */
+  /** called after each check; `onProblem` is called for each repository that cannot be read, and for other problems */
   readonly onCheck: (stack: StackId, result: CheckResult) => void;
   readonly onApply: (stack: StackId, applied: Applied) => void;
   readonly onProblem: (message: string) => void;
@@ -152,13 +152,13 @@ export class FleetWorker {
       return true;
     });
     if (stacks.length === 0) this.#options.onProblem(noStackFile(repository));
-    // Another worker has read the repository since, and may have a newer commit. A check reads it.
+    // Another worker has read the repository since, and may have a newer commit: the next check here reads that commit.
     if (!isNewest) return;
     this.#commits.set(name, commit);
     await this.#checkouts.keepOnly(repository, commit);
   }
 
-  /** Read once for each commit. */
+  /** The labels of the stacks in a checkout, read once for each commit. */
   #labelsIn(checkout: Checkout): ReturnType<typeof readLabels> {
     const labels = this.#labels.get(checkout) ?? readLabels(checkout);
     this.#labels.set(checkout, labels);
@@ -172,7 +172,7 @@ export class FleetWorker {
     await database.run((client) => makeDue(client, { repositories, shard }));
   }
 
-  /** Takes due stacks and makes a job of each, in one transaction. @param dueBy see `takeDue`; @returns how many */
+  /** Takes due stacks and makes a job of each, in one transaction. @param dueBy see `takeDue`; @returns their number */
   dispatch(limit: number, dueBy?: Date): Promise<number> {
     const { database, shard } = this.#options;
     const { boss, transaction } = database;
@@ -320,7 +320,7 @@ export class FleetWorker {
     }
   }
 
-  /** The newest commit that this worker knows. If the schedule has other files, another worker has read a newer one: then reads it. */
+  /** The newest commit that this worker knows; if the schedule has other files, the newest of the branch: another worker has read it. */
   async #commitWith(repository: FleetRepository, path: string, tree: string): Promise<string> {
     const known = this.#commits.get(repository.name);
     if (known !== undefined) {

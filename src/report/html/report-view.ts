@@ -1,6 +1,6 @@
 /**
- * What the page of a report shows, as JSON: made by `plan.ts`, read by `page/`. Every text is printable and none is markup; in
- * a sentence, names and commands are between quotes.
+ * What the page of a report shows, as JSON: made by `plan.ts` and `drift.ts`, read by `page/`. Every text is printable and none is markup.
+ * In a sentence, names and commands are between quotes.
  */
 import type { Action } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';

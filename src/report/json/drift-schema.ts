@@ -20,7 +20,9 @@ const { origin: _, unknown: __, ...fieldParts } = fieldSchema.properties;
 const movedField = Type.Object(
   {
     ...fieldParts,
-    both: Type.Optional(Type.Literal(true, { description: 'manifest and live value both differ from the ledger' })),
+    both: Type.Optional(
+      Type.Literal(true, { description: 'manifest and live value both differ from the ledger' }),
+    ),
   },
   closed,
 );

@@ -29,7 +29,7 @@ interface DriftJsonOptions {
   readonly clean?: <T extends object>(value: T) => T;
 }
 
-/** Without a final line end. */
+/** The text of the JSON, without a final line end. */
 export function renderDriftJson(
   drift: Drift,
   { diagnostics = [], clean = (all) => all }: DriftJsonOptions = {},

@@ -30,7 +30,7 @@ import {
 
 type ChangeJson = PlanJson['changes'][number];
 
-/** Without a final line end. */
+/** The text of the JSON, without a final line end. */
 export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string {
   return renderJson(planJson(plan, about));
 }
@@ -312,7 +312,7 @@ function modificationJson({
 // The checksum of a plan file, which shows whether it was edited. It covers everything, texts, places and calls included. The
 // digest covers only what the plan means, but a reviewer reads the rest, too.
 
-/** Over all members but `checksum`, independent of member order and white space. @returns 64 hexadecimal characters */
+/** The hash of all members except `checksum`, independent of member order and white space. @returns 64 hexadecimal characters */
 export function checksumOf({ checksum: _, ...rest }: Readonly<Record<string, Json>>): string {
   return createHash('sha256').update(canonicalText(rest)).digest('hex');
 }

@@ -68,10 +68,10 @@ function plainText(text: string): string {
       .replace(commit, (word) => word.match(/.{1,6}/g)?.join(gap) ?? word)
       .replace(punctuation, '\\$&')
       .replace(/[&<>|$`]/g, (character) => asReference[character] ?? character)
-      // Would begin a heading, a list or an underline at the start of a line.
+      // At the start of a line, these would begin a heading, a list or an underline.
       .replace(/^[#+=-]/, '\\$&')
       .replace(/^(\d+)(?=[.)])/, `$1${gap}`)
-      // Would be a quick action at the start of a line in a GitLab comment.
+      // At the start of a line in a GitLab comment, this would begin a quick action.
       .replace(/^\//, '&#47;')
       .replaceAll(gap, '&#8203;')
   );

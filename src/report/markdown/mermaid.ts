@@ -15,7 +15,7 @@ const maxEdges = 450;
 const maxNodes = 200;
 const maxLabel = 80;
 
-/** Without a final line end. */
+/** The text of the diagram, without a final line end. */
 export function renderMermaid(plan: DrawnPlan): string {
   const single = planGraph(plan);
   if (single.nodes.length <= maxNodes && single.edges.length <= maxEdges) {
@@ -78,7 +78,7 @@ function diagram({ nodes, edges }: PlanGraph, plan: DrawnPlan, left = ''): strin
   ].join('\n');
 }
 
-/** Names the action too, for readers who cannot see its colour. */
+/** The text of a node. It also names the action, for readers who cannot see its colour. */
 function nodeText(
   { action, label }: PlanGraph['nodes'][number],
   index: number,

@@ -218,7 +218,7 @@ function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
 
 const maxNotes = 3;
 
-/** With the first notes, because they name what else is removed. */
+/** An item with the reason and the first notes, because these name what else is removed. */
 function reasonLine({ address, reason, id, notes }: Change): string {
   const which = id === undefined ? '' : ` (${code(id)})`;
   const left = notes.length - maxNotes;

@@ -198,7 +198,7 @@ interface LastModifiedLayout {
   readonly beside: boolean;
 }
 
-/** Adds the lines to those of the fields. */
+/** Adds the lines about who last modified a resource to the lines of its fields. */
 export function withLastModified(
   fields: readonly string[],
   lastModified: LastModified | undefined,

@@ -11,8 +11,8 @@ import { columns, indent, labelled, type Paint } from './layout.ts';
 const maxShown = 100;
 
 /**
- * In the given order, with a total; empty when there are none. Of more than a hundred, the first errors are shown, then
- * the first warnings, and the rest are only counted. Without a final line end.
+ * The diagnostics in the given order, with a total; empty when there are none. If there are more than a hundred, the first
+ * errors are shown, then the first warnings; the others are only counted. Without a final line end.
  */
 export function renderDiagnostics(
   diagnostics: readonly ShownDiagnostic[],

@@ -220,7 +220,7 @@ function unsentByStop(outcomes: readonly Outcome[]): (outcome: Outcome) => boole
   return (outcome) => isStopped(outcome) || (!failed && isUnsent(outcome));
 }
 
-/** In two groups: not sent because the run was stopped, and skipped because of another change. */
+/** Two groups of changes: those not sent because the run was stopped, and those skipped because of another change. */
 function unsentGroups(outcomes: readonly Outcome[]): Outcome[][] {
   return [...Map.groupBy(outcomes, (outcome) => isStopped(outcome)).values()];
 }
@@ -254,7 +254,7 @@ function paintOutcome(kind: OutcomeKind, paint: Paint): Paint['bold'] {
   return kind === 'failed' || kind === 'unknown' ? paint.error : paint.warning;
 }
 
-/** Details of a successful change; others are shown once, at the end, where they stay visible. */
+/** Details of a successful change. Those of other changes are shown only at the end, where they stay visible. */
 function detailAfter(outcome: Outcome): string {
   const { detail, warnings = [] } = outcome;
   if (!isSuccessful(outcome)) return '';

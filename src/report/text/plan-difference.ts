@@ -1,4 +1,4 @@
-/** The difference of two plans for a terminal: changes of only one, different changes of both, and different targets. */
+/** The difference of two plans for a terminal: changes that only one has, changes that differ, and different targets. */
 import { formatAddress } from '../../model/address.ts';
 import type { Action } from '../../model/change.ts';
 import type { FieldChange } from '../../model/field.ts';
@@ -160,7 +160,7 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   ];
 }
 
-/** The two plans may be about different resources with the same name. */
+/** Which resource each plan is about, if they differ: two resources may have the same name. */
 function identityLines({ ids, fingerprints, references = [] }: ChangeDifference, layout: Layout): string[] {
   return [
     ...(ids === undefined ? [] : sideLines('id', idSides(ids), layout)),

@@ -79,7 +79,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     .join('\n\n');
 }
 
-/** Says at the beginning that a plan is of a part of the stack; empty for other plans. */
+/** Says at the beginning that a plan covers only a part of the stack; empty for other plans. */
 export function partLines(
   plan: Pick<Plan, 'stack' | 'selection' | 'part'>,
   { paint, width }: Pick<PlanLayout, 'paint' | 'width'>,

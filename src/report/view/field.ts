@@ -136,7 +136,7 @@ function differenceOf(change: FieldChange): ShownDifference {
   return structuralDifference(change) ?? { as: 'pair', before: was, after: becomes };
 }
 
-/** A redacted value is shown without quotes, to distinguish it from a text that equals the placeholder. */
+/** One side of a change. A redacted value is shown without quotes, to distinguish it from a text that equals the placeholder. */
 function sideOf(value: Json | undefined, shape: Shape, hash: string | undefined): ShownSide {
   return hash === undefined
     ? { inline: formatInline(value, shape), value: formatValue(value, shape) }

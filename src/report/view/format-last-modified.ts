@@ -28,7 +28,7 @@ export function lastModifiedLines(
   return ['modified by one of', ...firstFew(each, mostActors).map((line) => `  ${line}`), ...more];
 }
 
-/** `2 h ago`, for the latest one. */
+/** `2 h ago`, for the latest modification. */
 function agoOf([last]: readonly Modification[], now: number): string {
   return formatAgo(Date.parse(last?.at ?? ''), now);
 }

@@ -129,7 +129,7 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
   const isWhole = ({ unread, incomplete }: TargetCoverage) => !unread && incomplete.length === 0;
   return [
     ...(coverage.targets.every(isWhole) ? ['not every manifest could be read'] : []),
-    // The reason is among the problems already.
+    // Why a target was not read is among the problems already.
     ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
       unread
         ? [`target ${quoted(printable(target))} was not read`]

@@ -219,7 +219,7 @@ export interface Wait {
   /** a sentence without a full stop */
   readonly reason: string;
   readonly commit: string;
-  /** milliseconds since 1970: the stack is checked then at the latest. Stacks that wait the longest come first */
+  /** milliseconds since 1970: when the stack is checked at the latest, after stacks that have waited longer */
   readonly until?: number | undefined;
   /** of the last attempt, if it made one */
   readonly plan?: OpenPlan | undefined;

@@ -54,7 +54,7 @@ export interface Freeze {
   readonly except: readonly string[];
 }
 
-/** The active freezes of one stack, as one. */
+/** All active freezes of one stack, combined. */
 export interface ActiveFreeze {
   /** of the one that ends last */
   readonly name: string;
@@ -127,7 +127,9 @@ export function activeFreeze(
   const last = active.toSorted((one, other) => other.until - one.until)[0];
   if (last === undefined) return undefined;
   const exceptionSets = active.map(({ except }) => new Set(except.map((person) => person.toLowerCase())));
-  const except = last.except.filter((person) => exceptionSets.every((some) => some.has(person.toLowerCase())));
+  const except = last.except.filter((person) =>
+    exceptionSets.every((some) => some.has(person.toLowerCase())),
+  );
   const since = Math.max(...active.map((freeze) => freeze.since));
   return { name: last.name, since, until: last.until, except };
 }

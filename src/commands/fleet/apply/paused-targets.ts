@@ -1,6 +1,6 @@
 /**
  * Targets that answer reads and refuse writes. When applies of several stacks fail in the same way at one target, and none succeeds
- * meanwhile, they try again one at a time. A success releases the others.
+ * meanwhile, they try again one at a time. After a success, the others try again as well.
  */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quoted } from '../../../model/quoted.ts';

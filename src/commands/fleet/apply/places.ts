@@ -99,7 +99,7 @@ export function codeHostApi({ github, gitlab }: CodeHostPlace) {
   };
 }
 
-/** @returns that the repository is not at the host of the default API, as the end of a sentence; undefined if it is, or "url" is given */
+/** @returns the end of a message, if the repository is not at the host of the default API; undefined if it is, or "url" is given */
 export function otherHost(repository: string, place: CodeHostPlace): string | undefined {
   const host = hostIn(repository);
   const defaultHost = place.github === undefined ? 'gitlab.com' : 'github.com';

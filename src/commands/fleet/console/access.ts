@@ -9,7 +9,7 @@ import type { ConsoleSettings } from './settings.ts';
 
 /** What a caller may see. */
 export interface Viewer {
-  /** of the user, by the proxy or the login; undefined without one */
+  /** name of the user, from the proxy or the login; undefined without a user */
   readonly name: string | undefined;
   /** whether the console itself has logged the user in */
   readonly canSignOut?: boolean;
@@ -112,7 +112,12 @@ function valuesOf({ rawHeaders }: Request, name: string): string[] {
 /** A pattern as a regular expression of PostgreSQL. */
 function patternSql(pattern: string): string {
   const parts = pattern.split(/(\*\*\/|\*\*|\*|\?)/);
-  const wildcards: Readonly<Record<string, string>> = { '**/': '(.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+  const wildcards: Readonly<Record<string, string>> = {
+    '**/': '(.*/)?',
+    '**': '.*',
+    '*': '[^/]*',
+    '?': '[^/]',
+  };
   const source = parts.map(
     (part) => wildcards[part] ?? part.replace(/[^\p{L}\p{N}\s_/-]/gu, (one) => `\\${one}`),
   );

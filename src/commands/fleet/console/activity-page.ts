@@ -81,7 +81,7 @@ interface Exported {
   readonly event: string;
   readonly repository: string;
   readonly path: string;
-  /** null: of an apply whose end is not known */
+  /** null for an apply whose end is not known */
   readonly resources: number | null;
   readonly people: readonly string[];
   /** of drift that ended */

@@ -64,7 +64,7 @@ function actionBadge(action: string): Html {
   return html`<span class="action ${tone}">${action}</span>`;
 }
 
-/** @param stacks whose apply waits, in the order in which they are released */
+/** @param stacks whose apply waits, in the order in which they will be applied */
 export function waitTable(stacks: readonly Row[]): Html {
   return html`<p class="muted">When applies no longer have to wait, the stack that has waited the longest is applied first.</p>
 ${table(['Stack', 'Apply', 'Since', 'Until'], stacks.map(waitCells), 'Stacks whose apply waits')}`;
@@ -139,7 +139,7 @@ function isFailure(row: Row): boolean {
   return row['outcome'] === 'failed' || row['outcome'] === 'partial';
 }
 
-/** Rows on a page, at most. */
+/** Kinds of failures that are shown, at most. */
 const maxFailures = 50;
 
 /** @returns undefined when none failed */

@@ -62,7 +62,7 @@ function readRates(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** Only quotas of targets to which a stack that the viewer sees sent requests; all quotas for viewers who see everything. */
+/** Quotas of the targets that stacks which the viewer sees sent requests to; all quotas for viewers who see everything. */
 function readQuotas(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
     `with ${seenStacks}

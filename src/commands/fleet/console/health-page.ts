@@ -44,7 +44,7 @@ function readWorkers(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** The text of a problem may name repositories that the viewer must not see. */
+/** Problems of fleet files. Only viewers who see everything get their texts, which may name repositories that others must not see. */
 function fileBanners(workers: readonly Row[], seesAll: boolean): readonly Html[] {
   const affected = workers.filter((row) => row['problem'] !== null && row['silent'] !== true);
   const problems = Map.groupBy(affected, (row) => (seesAll ? String(row['problem']) : hiddenProblem));

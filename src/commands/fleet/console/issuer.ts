@@ -18,7 +18,7 @@ const maxBytes = 1024 * 1024;
 /** Seconds that the clocks of this machine and of the issuer may differ. */
 const clockTolerance = 30;
 
-/** Algorithms with a public key. */
+/** Signature algorithms with a public key. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
@@ -42,7 +42,7 @@ interface IssuerOptions {
   readonly clientSecret: string | undefined;
   /** the address to which the issuer sends users back */
   readonly callback: string;
-  /** names of the cookies of the flow, and whether they are for TLS alone */
+  /** names of the cookies of the flow, and whether they are sent only over TLS */
   readonly cookies: { readonly state: string; readonly verifier: string; readonly secure: boolean };
   /** seconds that a login may take */
   readonly loginSeconds: number;
@@ -61,7 +61,7 @@ export class Issuer {
     this.#keys = keys;
   }
 
-  /** @throws IssuerError */
+  /** Reads the metadata of the issuer. @throws IssuerError */
   static async discover(options: IssuerOptions): Promise<Issuer> {
     const { issuer } = options.settings;
     const metadata = await readMetadata(issuer);
@@ -198,7 +198,10 @@ function isOnThisMachine(hostname: string): boolean {
 /** The library gets a server of its own, without routes, so that a later login can make a new one if the issuer is down now. */
 async function openFlow(options: IssuerOptions, metadata: JsonObject): Promise<OAuth2Namespace> {
   const { settings, clientSecret, cookies, loginSeconds } = options;
-  const [authorize, token] = [endpoint(metadata, 'authorization_endpoint'), endpoint(metadata, 'token_endpoint')];
+  const [authorize, token] = [
+    endpoint(metadata, 'authorization_endpoint'),
+    endpoint(metadata, 'token_endpoint'),
+  ];
   const [{ fastify }, { fastifyOauth2 }] = await Promise.all([import('fastify'), import('@fastify/oauth2')]);
   const app = fastify({ logger: false });
   await app.register(fastifyOauth2, {
@@ -211,7 +214,9 @@ async function openFlow(options: IssuerOptions, metadata: JsonObject): Promise<O
         ...{ tokenHost: token.origin, tokenPath: token.pathname + token.search },
       },
       http: { timeout, maxBytes },
-      options: { authorizationMethod: clientSecret !== undefined && takesHeader(metadata) ? 'header' : 'body' },
+      options: {
+        authorizationMethod: clientSecret !== undefined && takesHeader(metadata) ? 'header' : 'body',
+      },
     },
     callbackUri: options.callback,
     pkce: 'S256',
@@ -229,7 +234,7 @@ function takesHeader(metadata: JsonObject): boolean {
   return !Array.isArray(methods) || methods.includes('client_secret_basic');
 }
 
-/** Issuers refuse a scope that they do not know. */
+/** The scopes to ask for. Issuers refuse a scope that they do not know. */
 function scopesOf({ scopes }: OidcSettings, metadata: JsonObject): string[] {
   const known = metadata['scopes_supported'];
   const usual = ['profile', 'email', 'groups'].filter((scope) =>

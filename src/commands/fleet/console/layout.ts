@@ -98,7 +98,7 @@ export function link(path: string, filters: Readonly<Record<string, string | num
   return `${path}?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
 }
 
-/** Without the file name "trueup.yaml". */
+/** The repository and the path of a stack, without the file name "trueup.yaml". */
 export function stackName(repository: string, path: string): string {
   return `${repository}/${path.replace(/\/trueup\.yaml$/, '')}`;
 }

@@ -37,12 +37,12 @@ export class Reading {
   }
 }
 
-/** A condition for rows with a repository and a path. */
+/** SQL: whether the viewer may see a row, which has a repository and a path. */
 export function inScope(table: string): string {
   return `($1::text[] is null or (${table}.repository || '/' || ${table}.path) ~ any ($1::text[]))`;
 }
 
-/** The condition that the viewer sees at least one stack, or everything. */
+/** SQL: whether the viewer sees at least one stack, or everything. */
 export function seesSome(): string {
   return `($1::text[] is null or exists (select from trueup_fleet.stacks as stack where stack.removed is null and ${inScope('stack')}))`;
 }

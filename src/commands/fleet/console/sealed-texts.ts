@@ -25,7 +25,7 @@ export class Seal {
     this.#key = new Uint8Array(hkdfSync('sha256', options.key, '', 'trueup console', 32));
   }
 
-  /** @param until seconds since 1970 */
+  /** Encrypts a content. @param until seconds since 1970 */
   close(purpose: Purpose, content: JWTPayload, until: number): Promise<string> {
     const { issuer, audience } = this.#options;
     return new EncryptJWT(content)
@@ -36,7 +36,7 @@ export class Seal {
       .encrypt(this.#key);
   }
 
-  /** @returns undefined for a text of another key or purpose, and for one that has expired */
+  /** Decrypts a text. @returns undefined for a text of another key or purpose, and for one that has expired */
   async open(purpose: Purpose, text: string | undefined): Promise<JWTPayload | undefined> {
     if (text === undefined) return undefined;
     const { issuer, audience, now } = this.#options;

@@ -126,7 +126,7 @@ export class Notifier {
     }
   }
 
-  /** The messages to send now. Drifts that begin at the same time become one message. */
+  /** The messages to send now. Many drifts that begin at the same time become one message. */
   #pending(channel: Channel) {
     const { key, hold, digestAbove } = channel;
     const limits = (window: number) => ({ hold, digestAbove, window });

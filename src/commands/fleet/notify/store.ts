@@ -59,7 +59,7 @@ export async function isHeld(client: PostgresClient, { channel, number }: Claim)
   return rows[0]?.ours === true;
 }
 
-/** @param error why nothing can be sent to the channel; undefined after success */
+/** Ends a claim. @param error why nothing can be sent to the channel; undefined after success */
 export async function releaseChannel(
   client: PostgresClient,
   { channel, number }: Claim,
@@ -214,7 +214,7 @@ interface Delivered {
   readonly topic: string;
   readonly hash: string | undefined;
   readonly drift: string | undefined;
-  /** of a digest */
+  /** set for a message about a digest */
   readonly digest: { readonly id: string; readonly event: 'opened' | 'closed' } | undefined;
 }
 
@@ -321,7 +321,7 @@ export async function readMembers(
 /** A channel that nothing can be sent to, or one of its messages that cannot be sent. Times are in milliseconds since 1970. */
 export interface Undelivered {
   readonly channel: string;
-  /** of a single message, in words */
+  /** what a single message is about, in words */
   readonly about?: string;
   readonly since: number;
   readonly error: string;

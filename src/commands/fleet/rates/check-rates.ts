@@ -61,7 +61,7 @@ export class CheckRates {
     this.#quotaOf = quotaOf;
   }
 
-  /** @returns the answer to a question; never rejects */
+  /** Handles a message of the process. @returns the answer, if the message is a question; never rejects */
   answer(message: RateMessage): Promise<RateAnswer | undefined> {
     const answered = this.#last
       .then(() => this.#answer(message))

@@ -84,7 +84,7 @@ export const validQuotas = `select quota.address, min(quota.per_second) as per_s
   from trueup_fleet.quotas as quota join trueup_fleet.workers as worker on worker.id = quota.worker
   where worker.last_seen > trueup_fleet.now() - make_interval(secs => ${silentAfterSeconds}) group by quota.address`;
 
-/** Requests per second. @param own quota of the worker that asks, which counts even if its heartbeats failed; undefined: it has none */
+/** The quota of an address. @param own that of the worker that asks, which counts even if its heartbeats failed; undefined: it has none */
 export async function quotaOf(
   client: PostgresClient,
   address: string,

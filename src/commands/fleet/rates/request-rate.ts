@@ -42,7 +42,7 @@ interface StartTimesRequest extends RateOwner {
   readonly purpose: RequestPurpose;
   /** how many requests are waiting; at most as many as fit into a second get start times */
   readonly count: number;
-  /** milliseconds by which the answer may arrive late: as many start times as pass in them are added (`usableStarts`) */
+  /** milliseconds by which the answer may be late. The start times in them will have passed, so as many are added (`usableStarts`) */
   readonly late?: number | undefined;
   /** requests per second to this address, by the fleet file of the worker that asks */
   readonly quota?: number | undefined;
@@ -197,6 +197,7 @@ export async function isUserKnown(client: PostgresClient, { address, token }: To
 }
 
 /**
+ * Records the user of a token.
  * @param user its id; undefined when the service does not name one, so that the token itself is the identity
  * @returns the identity from now on
  */

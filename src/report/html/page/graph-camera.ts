@@ -62,7 +62,7 @@ export function centre(camera: Camera, at: { readonly x: number; readonly y: num
   return { scale, x: at.x - screen.width / scale / 2, y: at.y - screen.height / scale / 2 };
 }
 
-/** The camera, moved so that the drawing is in view, and with a scale at which it is not smaller than needed to see all of it. */
+/** Moves and scales the camera, so that the drawing stays in view and is not smaller than necessary to see all of it. */
 export function clamp(camera: Camera, drawing: Size, screen: Size): Camera {
   const scale = Math.max(Math.min(1, fitting(drawing, screen)), camera.scale);
   const within = (at: number, length: number, seen: number) => {
