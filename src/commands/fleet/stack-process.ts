@@ -24,7 +24,7 @@ const commonVariables = [
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
-/** Output that is kept of a process, in bytes. */
+/** Output that is kept of a process, in characters. */
 const maxOutput = 64 * 1024 * 1024;
 
 /** What a worker passes to each process of a stack. */

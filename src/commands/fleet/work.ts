@@ -46,7 +46,7 @@ export interface ServedWorker {
   lastScheduleRead(): number | undefined;
 }
 
-interface Working extends CommandContext {
+interface WorkContext extends CommandContext {
   /** whether the worker ends when nothing is due */
   readonly once: boolean;
   /** starts a server that runs as long as the worker */
@@ -56,7 +56,7 @@ interface Working extends CommandContext {
 export async function work(
   path: string | undefined,
   options: WorkOptions,
-  { host, terminal, once, serve }: Working,
+  { host, terminal, once, serve }: WorkContext,
 ): Promise<ExitCode> {
   const { program } = host;
   if (program === undefined) throw new CommandStop('usage', needsPackage);

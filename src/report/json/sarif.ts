@@ -100,13 +100,13 @@ function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options
     const location = other.place && physicalLocation(other.place, options);
     return location === undefined ? [] : [{ ...location, message: messageOf([other.message]) }];
   });
-  const stack = { physicalLocation: { artifactLocation: artifactOf(options.stackFile, options) } };
+  const stackLocation = { physicalLocation: { artifactLocation: artifactOf(options.stackFile, options) } };
   return {
     ruleId: printable(code),
     ruleIndex: codes.indexOf(code),
     level: severity,
     message: messageOf(lines),
-    locations: [(place && physicalLocation(place, options)) ?? stack],
+    locations: [(place && physicalLocation(place, options)) ?? stackLocation],
     ...(relatedLocations.length === 0
       ? {}
       : { relatedLocations: relatedLocations.map((location, id) => ({ id, ...location })) }),

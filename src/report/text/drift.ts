@@ -247,12 +247,12 @@ function foundDrift({ drifted, changedNames, complete }: Drift): string[] {
  */
 export function nextStepOf(drift: Drift, stack?: string): string {
   const { drifted, changedNames, pending, problems, complete, part } = drift;
-  const line = (name: string, argument: string | undefined) =>
+  const commandWith = (name: string, argument: string | undefined) =>
     quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
-  const command = (name: string) => line(name, stack);
+  const command = (name: string) => commandWith(name, stack);
   if (hasErrors(problems) || !complete)
     return `The report is incomplete. Fix the read errors and run ${command('drift')} again.`;
-  const accept = line('accept', withoutSelection(stack, part));
+  const accept = commandWith('accept', withoutSelection(stack, part));
   if (drifted.length > 0)
     return `${command('plan')} shows how to take it back, ${accept} writes what is live into the manifests.`;
   if (changedNames.length > 0)

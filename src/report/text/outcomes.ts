@@ -146,10 +146,10 @@ export function stepAfterApply(
   stack?: string,
   part?: Plan['part'],
 ): string {
-  const line = (name: string, argument: string | undefined) =>
+  const commandWith = (name: string, argument: string | undefined) =>
     quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
-  const command = (name: string) => line(name, stack);
-  const ofWhole = (name: string) => line(name, withoutSelection(stack, part));
+  const command = (name: string) => commandWith(name, stack);
+  const ofWhole = (name: string) => commandWith(name, withoutSelection(stack, part));
   const open = outcomes.filter((outcome) => !isSuccessful(outcome));
   const kinds = new Set(open.map(({ kind }) => kind));
   if (open.length > 0 && open.every(unsentByStop(outcomes)))

@@ -178,12 +178,12 @@ export interface TokenOwner {
 
 /** The identity of the user of a token, if the user is known, or else of the token itself. */
 export async function identityOf(client: PostgresClient, { address, token }: TokenOwner): Promise<string> {
-  const hidden = await keyedHash(client, token);
+  const tokenHash = await keyedHash(client, token);
   const { rows } = await client.query(
     'select identity from trueup_fleet.users where address = $1 and token = $2',
-    [address, hidden],
+    [address, tokenHash],
   );
-  return rows[0]?.identity ?? hidden;
+  return rows[0]?.identity ?? tokenHash;
 }
 
 /** Whether the user of the token was asked for less than a day ago. */
@@ -206,14 +206,14 @@ export async function recordUser(
   { address, token }: TokenOwner,
   user: string | undefined,
 ): Promise<string> {
-  const hidden = await keyedHash(client, token);
-  const identity = user === undefined ? hidden : await keyedHash(client, `user ${user}`);
+  const tokenHash = await keyedHash(client, token);
+  const identity = user === undefined ? tokenHash : await keyedHash(client, `user ${user}`);
   await client.query(
     `insert into trueup_fleet.users (address, token, identity, seen) values ($1, $2, $3, trueup_fleet.now())
      on conflict (address, token) do update set identity = excluded.identity, seen = excluded.seen`,
-    [address, hidden, identity],
+    [address, tokenHash, identity],
   );
-  if (identity === hidden) return hidden;
+  if (identity === tokenHash) return tokenHash;
   // Start times that were taken with the token, and its pauses, count for the user.
   await client.query(
     `with dropped as (
@@ -222,7 +222,7 @@ export async function recordUser(
      insert into trueup_fleet.request_rates (address, identity, per_second, next_free)
      select $1, $3, per_second, next_free from dropped
      on conflict (address, identity) do update set next_free = greatest(request_rates.next_free, excluded.next_free)`,
-    [address, hidden, identity],
+    [address, tokenHash, identity],
   );
   return identity;
 }
