@@ -73,7 +73,7 @@ const undelivered = Type.Object(
   {
     channel: Type.String({ description: 'the fleet, the name of the notification, and its place' }),
     about: Type.Optional(
-      Type.String({ description: 'what the message is about; absent if the channel accepts no messages' }),
+      Type.String({ description: 'what the message is about; absent if nothing can be sent to the channel' }),
     ),
     error: Type.String(),
     since: time('of the first attempt that failed'),

@@ -53,7 +53,7 @@ export async function beginApply(
      where repository = $1 and path = $2 and ended is null for update`,
     [repository, path],
   );
-  // This attempt has begun the apply already. Its connection broke at the commit of the transaction, so it has tried again.
+  // This attempt has begun the apply already, but its connection broke at the commit, so it does not know that the commit succeeded.
   if (open[0]?.attempt === attempt) return { is: 'begun', id: open[0].id };
   if (open[0]?.leased === true) return { is: 'leased' };
   if (open[0] !== undefined) await closeLost(client, { repository, path });
@@ -174,7 +174,7 @@ export async function noteBegun(client: PostgresClient, id: string): Promise<voi
   ]);
 }
 
-/** An apply that was cut short at most this many minutes before a freeze may be finished during it: no worker may have run since. */
+/** An apply that was cut short at most this many minutes before a freeze may end during it: workers may have been stopped that long. */
 const cutShortMinutes = 60;
 
 /**

@@ -21,7 +21,7 @@ import {
 /** The label of all issues of fleets, by which they are found. */
 export const issueLabel = 'trueup-drift';
 
-/** A hidden line in issues and comments. They are found by it, even if the database is lost. */
+/** A hidden line, the same for the same parts, by which issues and comments are found even if the database is lost. */
 export function markerOf(...parts: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
   return `<!-- trueup-fleet ${hash} -->`;

@@ -28,7 +28,7 @@ const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
 /** Milliseconds for which one answer pauses all checks of a user, at most: the next refusal pauses them again. */
 const longestPause = 3_600_000;
 
-/** How many answers are recorded together, at most, and how many are kept while the database is unavailable. */
+/** Answers are recorded when there are this many, at the latest. While the database is unavailable, at most `maxKeptAnswers` are kept. */
 const recordedAtOnce = 50;
 const maxKeptAnswers = 1000;
 
