@@ -40,6 +40,7 @@ export type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork' | 'asOfNow' | 
 export function checkApprovedChanges(fresh: FreshPlan, approved: Approved): ApprovalVerdict {
   const { plan } = fresh;
   const { changes, changedNames } = approved;
+  // The digest also covers stack, targets and selection: with other ones, the approved changes have another digest.
   if (digestOf({ ...plan, changes, changedNames }) !== approved.digest) return { is: 'elsewhere' };
   if (plan.digest === approved.digest) return { is: 'equal' };
   return checkWork(fresh, approved);
@@ -93,7 +94,7 @@ function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): 
 /**
  * Whether a changed name was approved. The rest of an approved exchange has the same id, and the same or fewer recorded ids; it has no
  * `recordedAs` if a part of the exchange was applied. A name that the fresh plan no longer reports as changed must still refer to the
- * approved resource: the ledger has recorded it by now, and nobody has changed the name back.
+ * approved resource: then the ledger has recorded it by now, and the name was not changed back.
  */
 function isNameCovered(
   { one: approved, other: fresh }: NameDifference,
@@ -101,8 +102,8 @@ function isNameCovered(
 ): boolean {
   if (approved === undefined) return false;
   const created = createdThing(approved.id);
-  const isDone = created !== undefined && isCreated(formatAddress(created));
-  const id = isDone ? (live(created)?.id ?? approved.id) : approved.id;
+  const isCreatedByNow = created !== undefined && isCreated(formatAddress(created));
+  const id = isCreatedByNow ? (live(created)?.id ?? approved.id) : approved.id;
   if (fresh === undefined) {
     const now = idNow(approved);
     return now === undefined || now === id;
@@ -114,7 +115,7 @@ function isNameCovered(
   );
 }
 
-/** Names of a plan made after an apply that refer to other resources than in the applied plan: somebody changed them meanwhile. */
+/** The names in a plan made after an apply that refer to other resources than in the applied plan: they were changed meanwhile. */
 export function namesChangedSince(
   applied: Pick<Plan, 'changedNames'>,
   { plan, live }: Pick<PlanResult, 'plan' | 'live'>,
@@ -131,11 +132,11 @@ interface Match {
   readonly approved: DigestedChange;
   readonly fresh: DigestedChange | undefined;
   readonly left: RemainingWork;
-  /** whether the resource was to be created by the approved plan, and was created by this stack */
+  /** Whether the approved plan creates the resource, and this stack has created it by now. */
   isCreated(address: AddressText): boolean;
 }
 
-/** The difference without what the approval covers; undefined when it covers all. */
+/** The difference without the parts that the approval covers; undefined when it covers all of it. */
 function uncovered(difference: ChangeDifference, match: Match): ChangeDifference | undefined {
   const fields = difference.fields.filter((field) => !isCovered(field, match));
   return isActionCovered(match) && fields.length === 0 ? undefined : { ...difference, fields };
@@ -164,8 +165,8 @@ function areReferencesCovered({ approved, fresh, isCreated }: Match): boolean {
 }
 
 /**
- * The rest of an interrupted creation or adoption is an update of something that is ours already; or an adoption that sends
- * nothing, where only the ledger's record is missing.
+ * Whether the fresh change is the rest of an interrupted creation or adoption: an update of a resource that is ours already, or, if only
+ * the ledger's record is missing, an adoption that sends nothing.
  */
 function isRemainderOf(change: DigestedChange, fresh: DigestedChange, { isOurs }: RemainingWork): boolean {
   const { action: approved } = change;
@@ -192,7 +193,7 @@ function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match
   }
   const isInterrupted = match.approved.action === 'create' && match.fresh?.action === 'update';
   return (
-    isInterrupted && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh, match))
+    isInterrupted && match.left.isOurs && match.left.fields.some((field) => setsSameField(field, fresh, match))
   );
 }
 
@@ -214,10 +215,10 @@ function elements(value: Json | undefined): ReadonlySet<string> {
 function isLiveOrPlanned({ path }: FieldChange, match: Match): boolean {
   return match.left.fields
     .filter((field) => isRelated(path, field.path))
-    .every((field) => match.fresh?.fields.some((planned) => hasSameAfter(field, planned, match)));
+    .every((field) => match.fresh?.fields.some((planned) => setsSameField(field, planned, match)));
 }
 
-function hasSameAfter(one: FieldChange, other: FieldChange, match: Match): boolean {
+function setsSameField(one: FieldChange, other: FieldChange, match: Match): boolean {
   return canonicalText(one.path) === canonicalText(other.path) && hasSameValueAfter(one, other, match);
 }
 

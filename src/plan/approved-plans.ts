@@ -55,7 +55,7 @@ export function planContent({ targets, selection, part, ...work }: Plan): PlanCo
 }
 
 /**
- * @param value from a place that anybody may have written
+ * @param value read from a place that anybody may be able to write to
  * @returns undefined if it is not the content of the plan with this digest
  */
 export function proveContent(
@@ -88,7 +88,7 @@ function isTexts(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((one: Json) => typeof one === 'string');
 }
 
-/** The members of a target are only compared as texts, so a target with an unknown service matches nothing. */
+/** Whether all members of the targets are texts. They are only compared, so a target with an unknown service matches nothing. */
 function isTargets(value: Json | undefined): value is Json & readonly PlanTarget[] {
   return (
     Array.isArray(value) &&
@@ -103,8 +103,9 @@ function isTextIn(value: Json, name: string): boolean {
 }
 
 /**
- * Whether a fresh plan is the last approved plan, or what is left of all of them together. Each of its changes must be in one of
- * them with the same values before and after; of one field, the later plan counts. What was approved but is not planned must be done.
+ * Whether a fresh plan is the last approved plan, or the unfinished rest of all approved plans together. Each fresh change must be in an
+ * approved plan with the same values before and after; if several change one field, the last one counts. The other approved changes
+ * must be done already.
  * @param approved in the order in which they were merged
  */
 export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPlan[]): ApprovalVerdict {
@@ -115,15 +116,15 @@ export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPl
   if (approved.some((one) => meaning(one) !== one.digest)) return { is: 'elsewhere' };
   if (last.digest === plan.digest) return { is: 'equal' };
   const here = new Map(plan.targets.map((target) => [target.name, targetMeaning(target)]));
-  if (!approved.every((one) => areTargetsSame(one, plan, here))) return { is: 'elsewhere' };
+  if (!approved.every((one) => hasSameScope(one, plan, here))) return { is: 'elsewhere' };
   return checkWork(fresh, {
     changes: mergeChanges(approved.map(({ changes }) => changes)),
     changedNames: mergeNames(approved.flatMap(({ changedNames }) => changedNames)),
   });
 }
 
-/** Whether all targets that a plan changes have the same identity today. Other targets may have been added or removed since. */
-function areTargetsSame(
+/** Whether the selection, and the identity of each target that an approved plan changes, are the same today. Other targets may differ. */
+function hasSameScope(
   { targets, selection, part, changes, changedNames }: ProvedPlan,
   plan: Plan,
   here: ReadonlyMap<string, string>,
@@ -137,7 +138,7 @@ function areTargetsSame(
   );
 }
 
-/** The last approval of each name. */
+/** The approved names; of a name that several plans approved, only the last approval. */
 function mergeNames(names: readonly ChangedName[]): ChangedName[] {
   const keyOf = ({ address, field, resource }: ChangedName) =>
     canonicalText([formatAddress(address), field ?? null, resource ?? null]);

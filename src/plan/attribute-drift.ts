@@ -18,11 +18,11 @@ const reportedSkew = 5_000;
 const longestRun = 3_600_000;
 
 export interface RunsOfStack {
-  /** the ids of all requests to the target: the trail of another organization has none of them */
+  /** the ids of all requests of this stack to the target; the trail of another organization has none of them */
   readonly requests: ReadonlySet<string>;
   /** the ids of requests that left the resource as declared */
   requestsOn(address: AddressText): ReadonlySet<string>;
-  /** the runs that may have written to the resource, its parent or its children: they have one id in the trail */
+  /** The runs that may have written to the resource, its parent or its children: the trail has one id for all of these. */
   runsOn(address: AddressText): readonly RunOnResource[];
   /**
    * The earliest time at which the stack may have last applied the resource, or verified it as applied, in milliseconds since 1970 by the
@@ -43,7 +43,7 @@ interface RunOnResource {
 /** @param history newest first, with an error in place of an entry that cannot be read */
 export function runsOfStack(target: string, history: readonly (HistoryEntry | LedgerError)[]): RunsOfStack {
   const entries = history.flatMap((entry, at) =>
-    entry instanceof LedgerError ? [] : [{ entry: endedBy(entry, history[at - 1]), at }],
+    entry instanceof LedgerError ? [] : [{ entry: withEnd(entry, history[at - 1]), at }],
   );
   const unread = history.findIndex((entry) => entry instanceof LedgerError);
   const proved = entries.find(({ entry }) => entry.proved);
@@ -76,8 +76,8 @@ export function runsOfStack(target: string, history: readonly (HistoryEntry | Le
   };
 }
 
-/** A killed apply had ended when the next one began, because two runs never hold the lock of a stack at once. */
-function endedBy(entry: HistoryEntry, next: HistoryEntry | LedgerError | undefined): HistoryEntry {
+/** The entry with an end: a killed apply ended before the next one began, because two runs never hold the lock of a stack at once. */
+function withEnd(entry: HistoryEntry, next: HistoryEntry | LedgerError | undefined): HistoryEntry {
   if (entry.ended !== undefined || next === undefined || next instanceof LedgerError) return entry;
   const latest = Date.parse(entry.began) + longestRun;
   return { ...entry, ended: new Date(Math.min(latest, Date.parse(next.began))).toISOString() };
@@ -88,8 +88,8 @@ function requestsOf(all: readonly { readonly change: HistoryChange }[]): Readonl
 }
 
 /**
- * The time of a run by the clock of the service. If it did not record the difference of the clocks, it may have run on this machine, or on
- * one with a correct clock.
+ * The time of a run by the clock of the service, with a margin for the difference of the clocks. If the run did not record the difference,
+ * the margin covers both a run on this machine and one on a machine with a correct clock.
  */
 function timeOfRun(
   { began, ended, clocks = {} }: HistoryEntry,
@@ -116,10 +116,10 @@ function isNamed({ outcome, requests, unnamed }: HistoryChange): boolean {
   return outcome === 'applied' && requests !== undefined && !unnamed;
 }
 
-// Joins drift with the audit trail: for each drifted resource the events on it since this stack last applied it, without its own
-// writes. Joined by the id of the resource (of a child: its parent), or the recorded id if the resource is gone.
+// Finds for each drifted resource the events of the audit trail since this stack last applied it, without the stack's own writes.
+// Events are found by the id of the resource (of a child: the id of its parent), or by the recorded id if the resource is gone.
 
-/** A resource that somebody modified. */
+/** A drifted resource whose modifications are wanted. */
 export type ModifiedResource = Pick<DriftedResource, 'address' | 'id' | 'newId'>;
 
 /** What was read of the trail of one target. */
@@ -158,13 +158,13 @@ export function lastModifiedBy(
       .filter(({ named }) => !named || !hasRequestIds)
       .map(({ entry }) => timeIn(entry, text, clockAhead));
     // A run that is missing in the history may have written, too.
-    const mayBeOurs = ({ actor, at }: TrailEvent) =>
+    const isPossiblyOurs = ({ actor, at }: TrailEvent) =>
       (ourActors.size === 0 || ourActors.has(actor.id)) &&
       (at < knownSince || unnamed.some(({ from, to }) => at >= from && at <= to));
     const modifications = onIt
       .filter((event) => event.at >= since && !isOwn(event))
       .sort((one, other) => other.at - one.at)
-      .map((event) => modificationOf(event, mayBeOurs(event)));
+      .map((event) => modificationOf(event, isPossiblyOurs(event)));
     const unknown =
       trail.cut ??
       (since < trail.from ? whyUnknown(trail, applied) : undefined) ??
@@ -182,7 +182,7 @@ function idsOf({ id, newId }: ModifiedResource): readonly string[] {
   return [...new Set([id, newId])].filter((one) => one !== undefined);
 }
 
-/** A child shares the id of its parent, so only writes to this very resource show that it was as applied. */
+/** The time of our last write to the resource itself. A child shares the id of its parent, so writes to the parent do not count. */
 function ourLastWrite(onIt: readonly TrailEvent[], address: AddressText, runs: RunsOfStack): number {
   const ours = runs.requestsOn(address);
   return onIt

@@ -49,7 +49,7 @@ import { type RecordDraft, recordsOf, responseCheck } from './planned-records.ts
 export interface PlanInput extends PlanContextInput {
   readonly files: number;
   readonly documents: number;
-  /** what applies of parts have deleted or released within a day */
+  /** what earlier applies of parts (`--select`) have deleted or released within a day */
   readonly takenByParts?: readonly TakenByPart[] | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface PlanResult {
   readonly plan: Plan;
   /** the problems of the plan before those with the same cause were joined */
   readonly problemsOfEach: readonly Diagnostic[];
-  /** the record of each declared resource once it is as declared; without ids and marks */
+  /** the record that each declared resource gets once it is as declared; without ids and marks */
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
   /** addresses whose records are to be dropped although nothing is sent for them */
   readonly forget: readonly AddressText[];
@@ -78,7 +78,7 @@ export interface PlanResult {
     target: string,
     parent: string | null | undefined,
   ): Readonly<Record<string, string>> | undefined;
-  /** Resources that have the names of others, because somebody changed names in the service. */
+  /** Resources that have the names of other resources, because names were changed in the service. */
   exchangedNames(): readonly ExchangedName[];
   /** The id that a changed name of an earlier plan resolves to now; undefined if nothing has it any more. */
   idNow(name: ChangedName): string | undefined;
@@ -88,7 +88,7 @@ export interface PlanResult {
   inheritable(change: Change): Inheritable | undefined;
   /** when the targets were read, at the earliest; milliseconds since 1970 */
   readonly readAt: number | undefined;
-  /** Whether live, read again, is as a call that writes these fields should make it. */
+  /** Whether the resource, read again, shows that the call that writes these fields was carried out. */
   isCarriedOut(
     change: Change,
     about: Pick<RecheckMoment, 'created'> & { readonly written: ReadonlySet<string> },
@@ -96,7 +96,7 @@ export interface PlanResult {
   ): boolean;
   /** Whether a resource as it was read has an ownership tag of another stack, or of a stack with the same name and another id. */
   isOwnedByAnother(live: LiveResource): boolean;
-  /** Whether the resource is read before the first call: not if the plan itself creates it, and the service refuses a second one. */
+  /** Whether the resource is read again before the first call. Not if the plan creates it, and the service would refuse a second one. */
   needsRecheck(change: Change): boolean;
   /** What a change has to verify, if it is not known yet whether the service keeps ownership tags and children. */
   unverifiedBy(change: Change): UnverifiedWrites | undefined;
@@ -277,7 +277,7 @@ function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
   const isDecided = decidesAbout(context);
   for (const [text, removal] of removalOfUndeclared(context)) {
     if (!isDecided(text, removal)) {
-      // A removal request is one of the declared resources that are left out.
+      // Removal requests count as declared resources that the part leaves out, so they are not counted here.
       if (isRemoval(removal) && !context.removalRequests.has(text)) planDraft.leftOut += 1;
       continue;
     }

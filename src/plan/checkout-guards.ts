@@ -63,7 +63,7 @@ function unknownCommit(
 ): CountedGuard {
   const message = `it is unknown whether commit ${shortCommit(applied)}, which was applied last, is later than these manifests: ${why}`;
   const concerns =
-    nowhere === true ? drafts.flatMap((draft) => revertedBy(draft, set ?? recorded(draft, context))) : [];
+    nowhere === true ? drafts.flatMap((draft) => revertedBy(draft, set ?? recordedFields(draft, context))) : [];
   if (concerns.length === 0) return { id: 'commit-unknown', counted: drafts.length, message, concerns };
   return {
     id: 'commit-unknown',
@@ -74,7 +74,7 @@ function unknownCommit(
   };
 }
 
-/** Blocks if the plan changes what was applied. While somebody is editing, changed fields only warn: every edit changes them again. */
+/** Blocks if the plan changes what was applied without a commit. While files are being edited, changed fields only warn. */
 function uncommitted(
   { applied, isEdited, set }: Extract<CommitOrder, { is: 'uncommitted' }>,
   context: PlanContext,
@@ -82,7 +82,7 @@ function uncommitted(
 ): CountedGuard[] {
   const reverted = drafts.map((draft) => ({
     draft,
-    concerns: revertedBy(draft, set ?? recorded(draft, context)),
+    concerns: revertedBy(draft, set ?? recordedFields(draft, context)),
   }));
   const concerns = reverted.flatMap((found) => found.concerns);
   if (concerns.length === 0) return [];
@@ -98,8 +98,8 @@ function uncommitted(
 
 type FieldsOf = ReadonlyMap<string, readonly Path[]>;
 
-/** Without a history, every recorded field may come from the last apply. */
-function recorded({ change: { address } }: Draft, context: PlanContext): FieldsOf {
+/** The fields in the record of the resource: without a history, each of them may come from the last apply. */
+function recordedFields({ change: { address } }: Draft, context: PlanContext): FieldsOf {
   const record = context.record(address);
   if (record === undefined) return new Map();
   return new Map([[formatAddress(address), Object.keys(record.fields).map((field) => [field])]]);

@@ -68,7 +68,7 @@ function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]
     .map(([a, b, name]) => ({ name, ...sides(a, b) }));
 }
 
-/** In the order of `one`, then those that only `other` has. @param stack of `one`: hashes of values contain it */
+/** The changes that differ: in the order of `one`, then those that only `other` has. @param stack of `one`: hashes of values contain it */
 export function compareChanges(
   stack: string,
   one: readonly DigestedChange[],
@@ -160,7 +160,7 @@ function compareIdentities(
   };
 }
 
-/** Only if both plans change the resource: otherwise its fields show what it refers to. */
+/** The references that differ, if both plans change the resource: otherwise its fields show what it refers to. */
 function compareReferences(
   one: DigestedChange | undefined,
   other: DigestedChange | undefined,
@@ -205,17 +205,18 @@ function pairs<T>(
 // - guards of policies that the file does not show at all: no acknowledgement of the file is for them, so they block
 // - times, what was read, notices of other resources and warnings, which depend on what the run's token can read and on its secrets
 // - requests, whose bodies may repeat live values that the plan does not change
-// - everything about partly finished changes. Pure.
+// - everything about partly finished changes
 
 /**
- * Only changes that are still the same are compared: the rest of a partly finished change has other reasons.
+ * Finds the first text that differs. Compares only changes that are the same in both plans: the rest of a partly finished change has
+ * other reasons.
  * @param clean redacts the fresh plan as plan files are
  * @returns a clause about the first difference
  */
 export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string | undefined {
-  const moved = new Set(compareWork(fresh.stack, given, fresh).map(({ address }) => formatAddress(address)));
+  const differing = new Set(compareWork(fresh.stack, given, fresh).map(({ address }) => formatAddress(address)));
   const shown = new Map(given.changes.map((change) => [formatAddress(change.address), change]));
-  const isSame = ({ address }: Pick<Change, 'address'>) => !moved.has(formatAddress(address));
+  const isSame = ({ address }: Pick<Change, 'address'>) => !differing.has(formatAddress(address));
   const isSameCommit = isClean(given) && isClean(fresh) && given.made?.commit === fresh.made?.commit;
   const comparing = { stack: fresh.stack, isSameCommit, clean };
   for (const change of fresh.changes.filter(isSame)) {
@@ -223,22 +224,22 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
     const what = other && differentMember(other, change, comparing);
     if (what !== undefined) return `${what} of ${quoted(formatAddress(change.address))}`;
   }
-  const isWhole = moved.size === 0;
+  const isSameWork = differing.size === 0;
   const ofPlan = ({ guards }: Plan) =>
     guards.filter((guard) => !isAboutCheckout(guard) && policyOf(guard.id) === undefined);
   const missingGuard = (guards: readonly Guard[], from: readonly Guard[]) =>
-    guards.find((guard) => !from.some((other) => isShown(other, guard, { isWhole, clean })));
-  const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));
+    guards.find((guard) => !from.some((other) => isShown(other, guard, { isSameWork, clean })));
+  const comparable = ofPlan(fresh).filter(({ concerns }) => isSameWork || concerns.every(isSame));
   const [other] = [
-    missingGuard(due, given.guards),
-    isWhole ? missingGuard(ofPlan(given), fresh.guards) : undefined,
+    missingGuard(comparable, given.guards),
+    isSameWork ? missingGuard(ofPlan(given), fresh.guards) : undefined,
     fresh.guards.find((guard) => isWiderPolicy(guard, given.guards, clean)),
   ].filter((one) => one !== undefined);
   if (other !== undefined) return `the guard ${quoted(other.id)}`;
-  if (isWhole && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
+  if (isSameWork && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
   if (isSameCommit && given.part?.of !== fresh.part?.of) return 'the number of declared resources';
-  // A later commit may declare more that is live already.
-  const isOther = !isWhole || given.made?.commit !== fresh.made?.commit;
+  // A later commit may declare more resources that are unchanged.
+  const isOther = !isSameWork || given.made?.commit !== fresh.made?.commit;
   return isOther || given.unchanged === fresh.unchanged ? undefined : 'the number of unchanged resources';
 }
 
@@ -314,18 +315,21 @@ function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommi
   return isFile && (!isSameCommit || (given.line === fresh.line && given.column === fresh.column));
 }
 
-/** If a part of the plan is already done, the fresh plan counts only the rest, and a guard may have fewer resources. */
+/**
+ * Whether a guard of one plan shows all that a guard of the other one says. If a part of the plan is already done, the fresh plan counts
+ * only the rest, so numbers may differ.
+ */
 function isShown(
-  given: Guard,
-  fresh: Guard,
-  { isWhole, clean }: Pick<Comparing, 'clean'> & { readonly isWhole: boolean },
+  by: Guard,
+  guard: Guard,
+  { isSameWork, clean }: Pick<Comparing, 'clean'> & { readonly isSameWork: boolean },
 ): boolean {
-  const [one, other] = [clean(given), clean(fresh)];
+  const [one, other] = [clean(by), clean(guard)];
   const isCounted = other.of !== undefined || one.counted !== other.counted;
   const members = [
     ...(['id', 'effect', 'kind', 'target'] as const),
-    ...(isWhole ? (['counted', 'of', 'limit'] as const) : []),
-    ...(isWhole || !isCounted ? (['message'] as const) : []),
+    ...(isSameWork ? (['counted', 'of', 'limit'] as const) : []),
+    ...(isSameWork || !isCounted ? (['message'] as const) : []),
   ];
   const known = new Set(concernTexts(one));
   const areConcernsShown = concernTexts(other).every((text) => known.has(text));

@@ -94,7 +94,7 @@ export function compareRecorded(context: PlanContext, recorded: DesiredResource)
   return { is: 'drifted', drifted: driftOfMissing(context, address, live) };
 }
 
-/** Not by `context.record`, which leaves out a record that is about another resource than the live one. */
+/** The id in the record, also of a record that is about another resource than the live one: `context.record` leaves such a record out. */
 function recordedId({ ledger }: PlanContext, address: Address): string | undefined {
   return ledger.records.get(formatAddress(address))?.id;
 }
@@ -106,7 +106,7 @@ function isParentLive(context: PlanContext, parent: Address): boolean {
   return live !== undefined && (id === undefined || live.id === id);
 }
 
-/** Why a resource without a live state was not read. Its kind decides, because it may be an unread part of a live parent. */
+/** Why a resource without a live state was not read; undefined if it is gone. Its kind decides: it may be an unread part of its parent. */
 function whyUnread(context: PlanContext, resource: DesiredResource): string | undefined {
   const { address } = resource;
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
@@ -181,7 +181,7 @@ function nameDrift({ name }: Address, { spec }: LiveResource): FieldChange[] {
     : [{ path: ['name'], before: name, after: found, shape: 'scalar' }];
 }
 
-/** Changed values that an apply let it inherit from a parent: no plan changes them back. */
+/** The inherited values that changed since an apply recorded them. No plan changes them back. */
 function inheritedDrift(context: PlanContext, address: Address, live: LiveResource): FieldChange[] {
   const { inherited = {} } = context.record(address) ?? {};
   return Object.entries(inherited).flatMap(([name, before]) => {

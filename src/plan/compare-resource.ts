@@ -137,8 +137,8 @@ export function peerOf(
 // Nothing is ever written because of them.
 
 /**
- * Only values that are not defaults, so that the ledger stays small. What an export leaves out, because it is computed or
- * temporary, is left out here, too.
+ * The undeclared live values. Defaults are left out, so that the ledger stays small, and so is what an export leaves out because it is
+ * computed or temporary.
  * @param declared canonical; its fields are left out, and of an object those members that it declares
  * @param changes that are made to the live resource before the next comparison
  */
@@ -156,8 +156,8 @@ export function seenValues(
 }
 
 /**
- * The complete content of a resource in a target without ownership tags, where only the ledger can show that somebody changed it
- * since this stack last wrote it: its fields that are not defaults, and what its kind adds.
+ * The complete content of a resource: its fields that are not defaults, and what its kind adds. The ledger keeps it for targets without
+ * ownership tags, where nothing else can show that a resource was changed since this stack last wrote it.
  */
 export function writtenContent(
   kind: Pick<Kind, 'fields' | 'toManifest' | 'contentBesides'>,
@@ -182,7 +182,7 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
   return Object.fromEntries(found);
 }
 
-/** An undeclared address may contain a password, and a text a private key: a hash is enough to detect a change. */
+/** A hash in place of each secret part: a URL may contain a password, and a text a private key. It is enough to detect a change. */
 function withoutSecrets(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (isJsonObject(value))

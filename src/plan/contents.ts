@@ -36,14 +36,14 @@ interface ContainerInput {
   readonly verdicts: ReadonlyMap<AddressText, Removal>;
 }
 
-/** The resources that will be in it: those that are in it and stay, and those that are declared to be in it. Sorted. */
+/** What will be in the container: resources that are in it and stay, and resources that are declared to be in it. Sorted. */
 function stayingIn(context: PlanContext, { live, contents, verdicts }: ContainerInput): AddressText[] {
   const isDecided = decidesAbout(context);
   const current = new Map(
     [...context.live].map(([text, { address, id }]) => [`${address.kind}#${id}`, text] as const),
   );
   const left = contents.flatMap(({ address, id }) => {
-    // It may have another name in the plan.
+    // The resource may have another name in the plan.
     const text = current.get(`${address.kind}#${id}`) ?? formatAddress(address);
     const verdict = verdicts.get(text);
     const isDeleted = verdict?.is === 'delete' && isDecided(text, verdict);
@@ -55,7 +55,7 @@ function stayingIn(context: PlanContext, { live, contents, verdicts }: Container
   return [...new Set([...left, ...declared])].sort();
 }
 
-/** Whether the plan moves it out of this one. */
+/** Whether the plan moves the resource out of the container `from`. */
 function isMoved(context: PlanContext, text: AddressText, from: LiveResource): boolean {
   const { part } = context;
   const resource = context.desired.get(text);
@@ -64,7 +64,7 @@ function isMoved(context: PlanContext, text: AddressText, from: LiveResource): b
   return containers.length > 0 && !containers.includes(from.id ?? '');
 }
 
-/** The ids of the resources in which a resource is declared to be, of the same kind and target as `like`. */
+/** The ids of the containers that a declared resource names, of the same kind and target as `like`. */
 function containersOf(
   context: PlanContext,
   { address, spec }: DesiredResource,

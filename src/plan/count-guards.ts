@@ -25,13 +25,13 @@ interface OwnershipCount {
   readonly target: string;
   /** number of live resources of this stack when the plan was made */
   readonly owned: number;
-  /** deleted, released or revoked */
-  readonly taken: readonly Address[];
-  /** how many other resources were taken by applies of parts within a day */
-  readonly takenBefore: number;
-  /** owned, declared and not in `taken`. An undeclared resource that is kept does not count: it must not hide that all others are taken. */
+  /** deleted, released or revoked by this plan */
+  readonly removed: readonly Address[];
+  /** how many other resources earlier applies of parts (`--select`) removed within a day */
+  readonly removedBefore: number;
+  /** owned, declared and not in `removed`; undeclared resources that are kept do not count, or they would hide that all others go */
   readonly remaining: number;
-  /** how many of `taken` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
+  /** how many of `removed` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
   readonly unrecorded: number;
   readonly updated: readonly Address[];
   readonly created: number;
@@ -58,7 +58,7 @@ export function countOwnership(
   );
   const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => kindAndTarget(address));
   const before = Map.groupBy(
-    // A resource that this plan takes was not taken then.
+    // A resource that this plan removes exists again, so it counts only once.
     new Set(takenByParts.map(({ address }) => address).filter((text) => !isTakenIn(drafts, text))),
     kindAndTargetIn,
   );
@@ -72,8 +72,8 @@ export function countOwnership(
       kind: first.kind,
       target: first.target,
       owned: found.length,
-      taken: some.filter(isTaken).map(({ change: { address } }) => address),
-      takenBefore: gone.length,
+      removed: some.filter(isTaken).map(({ change: { address } }) => address),
+      removedBefore: gone.length,
       remaining: found.filter(({ address }) => remains(context, address, drafts)).length,
       unrecorded: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
       updated: some
@@ -84,7 +84,7 @@ export function countOwnership(
   });
 }
 
-/** A selection leaves everything outside of it as it is. */
+/** Whether the resource stays with the stack. A selection leaves everything outside of it as it is. */
 function remains(context: PlanContext, address: Address, drafts: AllDrafts): boolean {
   if (isTakenIn(drafts, formatAddress(address))) return false;
   return context.isSelection || context.desired.has(formatAddress(address));
@@ -143,10 +143,10 @@ export function countGuards(counts: readonly OwnershipCount[], limits: Guards): 
     ...toZero(count),
     ...tooLarge(count, {
       id: 'delete-percent',
-      some: count.taken,
-      before: count.takenBefore,
+      some: count.removed,
+      before: count.removedBefore,
       limit: maxDeletePercent,
-      done: taken,
+      done: deletedOrReleased,
     }),
     ...tooLarge(count, {
       id: 'update-percent',
@@ -159,7 +159,7 @@ export function countGuards(counts: readonly OwnershipCount[], limits: Guards): 
   return [...tooMany(counts, maxDeletes), ...each];
 }
 
-const taken = 'deleted or released';
+const deletedOrReleased = 'deleted or released';
 
 /** The group in which deletes are counted: a kind in a target, a target, or the plan. */
 interface Scope {
@@ -186,17 +186,17 @@ function tooMany(counts: readonly OwnershipCount[], limit: number): CountedGuard
 }
 
 function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard[] {
-  const some = counts.flatMap((count) => count.taken);
-  const before = counts.reduce((sum, { takenBefore }) => sum + takenBefore, 0);
+  const some = counts.flatMap((count) => count.removed);
+  const before = counts.reduce((sum, { removedBefore }) => sum + removedBefore, 0);
   if (some.length === 0 || some.length + before <= limit) return [];
   const of = counts.reduce((sum, { owned }) => sum + owned, 0) + before;
   const where = target === undefined ? 'all targets' : quoted(target);
-  const message = `${some.length + before} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${taken}${earlier(before)}, more than ${limit}`;
+  const message = `${some.length + before} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${deletedOrReleased}${earlier(before)}, more than ${limit}`;
   const scope = { ...(kind === undefined ? {} : { kind }), ...(target === undefined ? {} : { target }) };
   return [finding(scope, some, { id: 'deletes', before, of, limit, message })];
 }
 
-/** Text about how many resources of a count were taken before by applies of parts. */
+/** A clause about how many resources of a count were removed before, by applies of parts. */
 function earlier(before: number): string {
   return before === 0 ? '' : `, ${before} of them by applies of parts of the stack within the last 24 hours`;
 }
@@ -204,22 +204,22 @@ function earlier(before: number): string {
 /** Fires when no declared resource remains; for a single one only if none is created, because then it may be replaced. */
 function toZero(count: OwnershipCount): CountedGuard[] {
   const { kind, target, owned, created, remaining, unrecorded } = count;
-  const some = count.taken.length;
+  const some = count.removed.length;
   if (owned === 0 || some === 0 || remaining > 0 || (some === 1 && created > 0)) return [];
   const all = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
   const what = some < owned ? `${some} of ${owned} ${kind}` : all;
   const rest = some < owned ? '; no other of them is declared' : '';
   const message =
     unrecorded === 0
-      ? `${what} that this stack owns in ${quoted(target)} would be ${taken}${rest}`
-      : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unrecorded < owned ? unrecorded : owned === 1 ? 'it' : 'any'}`;
-  return [finding({ kind, target }, count.taken, { id: 'zero', before: 0, of: owned, limit: 0, message })];
+      ? `${what} that this stack owns in ${quoted(target)} would be ${deletedOrReleased}${rest}`
+      : `${what} that this stack owns or removes in ${quoted(target)} would be ${deletedOrReleased}, without a record of ${unrecorded < owned ? unrecorded : owned === 1 ? 'it' : 'any'}`;
+  return [finding({ kind, target }, count.removed, { id: 'zero', before: 0, of: owned, limit: 0, message })];
 }
 
 interface Share {
   readonly id: 'delete-percent' | 'update-percent';
   readonly some: readonly Address[];
-  /** how many more were taken by applies of parts */
+  /** how many more were removed by applies of parts */
   readonly before: number;
   /** percent */
   readonly limit: number;

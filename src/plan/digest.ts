@@ -1,7 +1,7 @@
 /**
- * The digest of what a plan means: stack, targets, selection and a set of items, hashed in a fixed order, and the
- * changes of an approved plan from the items that the ledger keeps. Times, order, notes, coverage, permissions and
- * calls are not part of it.
+ * Computes the digest of what a plan means: its stack, targets, selection and digest items, hashed in a fixed order. Times, notes,
+ * coverage, permissions, calls and the order of changes are not part of it. Also reads the changes of an approved plan back from the
+ * items in the ledger.
  */
 import { createHash } from 'node:crypto';
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
@@ -27,8 +27,8 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
 export type ApprovedWork = Pick<Plan, 'changedNames'> & { readonly changes: readonly DigestedChange[] };
 
 /**
- * The smallest unit of a plan's meaning, as canonical text, as the ledger keeps it: (address, action), with the ids or hashes of the
- * resources, (address, path, before, after), or (address, the word for a changed name, its ids).
+ * The smallest unit of a plan's meaning, as the canonical text that the ledger keeps. It has one of three forms: (address, action, the ids
+ * or hashes of the resources), (address, path, before, after), or (address, `changedNameWord`, the name with its ids).
  */
 type DigestItem = string;
 
@@ -46,8 +46,8 @@ export function digestItemsOf({ changes, changedNames }: ApprovedWork): Readonly
 const risksName = 'shown risks';
 
 /**
- * The fields of a change, and the texts of its risks, except those that narrow access. Undeclared values affect the risks, too, so the
- * fields alone do not cover them. For a change that names other resources, their ids cover the same as the texts.
+ * The fields of a change, and one more field with the texts of its risks, because undeclared values affect the risks, too. Risks that
+ * narrow access are left out. A change that names other resources needs no texts: the ids of these resources cover the same.
  */
 export function approvedFields({ fields, references, risks = [] }: DigestedChange): readonly FieldChange[] {
   const texts = risks.flatMap(({ effect, message }) => (effect === 'narrows' ? [] : [message])).toSorted();
@@ -55,7 +55,7 @@ export function approvedFields({ fields, references, risks = [] }: DigestedChang
   return [...fields, { path: [risksName], after: texts, shape: 'scalar' }];
 }
 
-/** Whether a field is not one of the resource, but has the risks of the change. */
+/** Whether this is the field that `approvedFields` adds for the risks. */
 export function isShownRisks({ path }: Pick<FieldChange, 'path'>): boolean {
   return path[0] === risksName;
 }
@@ -71,10 +71,10 @@ export function actionItem(change: DigestedChange): DigestItem {
   ]);
 }
 
-/** Stands in place of an action. No action has this name, so a version of trueup that does not know it finds no approved action here. */
+/** In the place of an action. No action has this name, so a version of trueup that does not know the word finds no approved action here. */
 const changedNameWord = 'changed name';
 
-/** The resource that a name refers to, with its current and recorded ids: an approval does not cover the same change of another one. */
+/** The resource that a name refers to, with its current and recorded ids: an approval does not cover the name with any other id. */
 export function nameItem({ address, ...meant }: ChangedName): DigestItem {
   return canonicalText([formatAddress(address), changedNameWord, { ...meant }]);
 }

@@ -47,7 +47,7 @@ export interface Draft {
   readonly recording?: Recording;
 }
 
-/** What the ledger record needs in addition. Data, because functions of thousands of drafts would keep all their inputs in memory. */
+/** What the record needs besides the draft. Data, because functions of thousands of drafts would keep all their inputs in memory. */
 interface Recording {
   readonly resource: DesiredResource;
   readonly origin: Origin;
@@ -80,12 +80,12 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });
   const ours = verdict.is === 'ours' ? verdict : ownershipOfUnrecorded(context, resource, compared.fields);
-  const late = context.isApproved ? [] : (compared.expired ?? []);
+  const expired = context.isApproved ? [] : (compared.expired ?? []);
   const problems = [
     ...compared.problems,
     ...lackingFields(context, resource),
     ...refusedValues(context, resource, compared.fields),
-    ...[late].flat(),
+    ...[expired].flat(),
   ];
   if (hasErrors(problems)) return { problems };
   const draft = assemble(context, { resource, desired, live, verdict: ours, compared });
@@ -202,7 +202,7 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
 
 const noPreconditions: Change['preconditions'] = {};
 
-/** Only values that a plan showed, now or in an earlier apply; other defaults of a parent are not recorded. */
+/** The inherited values to record: only those that this plan shows or the record has. Other defaults of a parent are not recorded. */
 function recordedInheritance(
   { values, fields }: ResourceComparison['inherited'],
   known: LedgerRecord | undefined,
@@ -254,8 +254,7 @@ function mayExistNote(
   return blind === undefined ? [] : [unseenNote(blind)];
 }
 
-// Dangling references: the name is neither declared nor live, or the same plan deletes it, or its id is needed and could not
-// be read.
+// Dangling references: the resource is neither declared nor live, or the same plan deletes it, or its id is needed and could not be read.
 
 export function findDanglingReferences(
   context: PlanContext,
@@ -267,7 +266,7 @@ export function findDanglingReferences(
     if (draft === undefined) continue;
     const references = context.kind(resource.address.kind).references?.(resource) ?? [];
     for (const { to, path } of [...references, ...namedResources(context, resource)]) {
-      const problem = dangling(context, drafts.get(formatAddress(to)), { from: draft.change, to });
+      const problem = danglingProblem(context, drafts.get(formatAddress(to)), { from: draft.change, to });
       if (problem === undefined) continue;
       const place = resource.placeOf(path);
       problems.push({ code: 'unknown-reference', severity: 'error', place, ...problem });
@@ -276,13 +275,13 @@ export function findDanglingReferences(
   return problems;
 }
 
-function dangling(
+function danglingProblem(
   context: PlanContext,
-  draft: Draft | undefined,
+  referred: Draft | undefined,
   { from, to }: { readonly from: Change; readonly to: Address },
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> | undefined {
   const refers = `${quoted(formatAddress(from.address))} refers to ${quoted(formatAddress(to))}`;
-  if (draft?.change.action === 'delete') {
+  if (referred?.change.action === 'delete') {
     return {
       class: 'invalid',
       message: `${refers}, which this plan deletes`,

@@ -152,7 +152,7 @@ function ownershipTagOfParent(context: PlanContext, address: Address): Ownership
   return verdict?.is === 'ours' ? verdict.ownershipTag : undefined;
 }
 
-/** By address of a deleted parent: sentences of its kind about other resources that lose something and still exist afterwards. */
+/** By address of a deleted parent: sentences of the kinds of its children about other resources that lose something and stay. */
 export function findLosses(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -191,8 +191,8 @@ function keyOf({ kind, target }: Address, id: string): string {
 }
 
 /**
- * The parents that a plan will delete, before all children are read: undeclared children are read only for those, to report
- * which resources lose something.
+ * The parents that a plan will delete. It is called before all children are read: of undeclared children, only those of these parents are
+ * read, to report which resources lose something.
  * @param input with the targets in question and all parents in them; children may be missing, because no decision about a parent
  * depends on them
  */

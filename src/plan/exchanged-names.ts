@@ -1,6 +1,6 @@
 /**
- * Names that refer to other resources than before, because somebody changed names in the service: the messages of the guard about
- * them, and their members in the digest.
+ * Names that refer to other resources than before, because names were changed in the service: the messages of the guard about them, and
+ * their members in the digest.
  */
 import { idKey } from '../compare/match-ids.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
@@ -23,7 +23,9 @@ export interface ExchangedName {
 
 /** What trips the guard `reference-changed`. */
 export interface FoundNames {
+  /** names in fields of manifests that have other ids than before */
   readonly references: readonly ChangedReference[];
+  /** resources that have the names of other resources */
   readonly exchanged: readonly ExchangedName[];
 }
 
@@ -103,6 +105,7 @@ interface Exchanged {
   readonly resource: Address;
   readonly id: string;
   readonly recordedAs: AddressText | undefined;
+  /** the id that the ledger has under the name */
   readonly former: string | undefined;
   /** the name is that of the planned resource itself, not of one that it refers to */
   readonly isOwn: boolean;

@@ -26,7 +26,7 @@ export function exportSpec({ fields, live, defaults }: ExportInput): Spec {
   return written;
 }
 
-/** undefined: leave it out. Fields that cannot be changed later, or not read, are never exported. */
+/** The value to write; undefined: leave the field out. Fields that cannot be changed later, or cannot be read, are never exported. */
 function exportField(field: Field, live: Json | undefined, byDefault: Json | undefined): Json | undefined {
   if (live === undefined || field.local || field.createOnly || field.writeOnly) return undefined;
   if (field.members !== undefined && isJsonObject(live)) {

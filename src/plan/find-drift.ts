@@ -157,7 +157,7 @@ function isChildOfUnrecorded(context: PlanContext, address: Address): boolean {
   return context.live.has(formatAddress(parent)) && context.record(parent) === undefined;
 }
 
-/** Marks the fields that changed on both sides, whether to the same value or not. */
+/** Marks the fields that changed both in the target and in the files, whether to the same value or not. */
 function markBoth(
   context: PlanContext,
   drifted: readonly DriftedResource[],
@@ -204,8 +204,8 @@ function overlaps(one: readonly string[], other: readonly string[]): boolean {
   return one.slice(0, length).every((segment, at) => segment === other[at]);
 }
 
-// Finds fields of our resources that no manifest declares and that somebody changed since the last apply: live against the values
-// that the ledger has. A plan does not change them.
+// Finds undeclared fields of our resources that changed since the last apply, by comparing live with the values in the ledger. A plan
+// does not change these fields.
 
 /**
  * @param context with the ledger in place of the manifests
@@ -243,7 +243,7 @@ function hasUndeclared({ absent, ownership }: Kind): boolean {
   return absent === 'unmanaged' && ownership.by !== 'child';
 }
 
-/** Undefined if the record has no undeclared values: it is of an older version, or was made without a read. */
+/** The undeclared fields that changed; undefined if the record has no undeclared values: it is old, or was made without a read. */
 function changedFields(kind: Kind, record: LedgerRecord, live: LiveResource): FieldChange[] | undefined {
   const declared = canonicalSpec(kind.fields, record.fields);
   const before = seenIn(kind, record, declared);

@@ -135,7 +135,7 @@ function referenceFindings({ references }: FoundNames): readonly CountedGuard[] 
   return groupHits(references.map((one) => ({ ...one, id: 'reference-changed' as const })));
 }
 
-/** These always block: no setting of a stack can allow in general that a name refers to another resource. */
+/** Exchanged names always block: no setting of a stack can allow in general that a name refers to another resource. */
 function exchangedFindings({ exchanged }: FoundNames): Finding[] {
   const about = { id: 'reference-changed', always: true, says: exchangedMessage } as const;
   const byAddress = Map.groupBy(exchanged, ({ address }) => formatAddress(address));
@@ -211,7 +211,7 @@ export function wideningBetween(
   return (risk?.(before, after, dialect) ?? []).filter(({ effect }) => effect === 'widens');
 }
 
-/** Empty for a draft that does not change the resource itself. */
+/** The risks that the kind finds; none for a draft that does not change the resource itself. */
 function risksOf(context: PlanContext, draft: Draft): readonly Risk[] {
   const { change, live } = draft;
   const { address, action, fields } = change;

@@ -31,7 +31,7 @@ export function findPending(context: PlanContext): PendingResource[] {
   ];
 }
 
-/** The record of a declared resource, by its address in the ledger: the former one, if it is to be renamed. */
+/** The record of a declared resource, with its address in the ledger, which is the former one until a rename is applied. */
 export function recordOf(
   context: PlanContext,
   { address, metadata }: DesiredResource,

@@ -19,12 +19,15 @@ import type { PlanContext } from './plan-context.ts';
 import { type Comparable, pairSimilar, withoutName, wordsOfNames } from './similar-resources.ts';
 
 export interface LikelyRename {
+  /** the live resource that is no longer declared */
   readonly gone: LiveResource;
+  /** what the plan does with it */
   readonly becomes: 'deleted' | 'released' | 'kept';
+  /** the create that is similar to it */
   readonly made: Draft;
 }
 
-/** At most one for each create: the most similar one that no other create is more similar to, else the most similar of all. */
+/** At most one for each create: from the most similar resource that is not closer to another create, or else the most similar of all. */
 export function findRenames(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -80,7 +83,7 @@ interface CreatedResource extends Comparable {
 }
 
 /** How a create is recognized: by the `similarity` texts of its kind, and by all its declared settings. */
-interface Created {
+interface CreateSignature {
   readonly draft: Draft;
   readonly traits: readonly string[] | undefined;
   readonly settings: Settings | undefined;
@@ -130,7 +133,7 @@ function byName(one: HasAddress, other: HasAddress): number {
   return one.address.name < other.address.name ? -1 : 1;
 }
 
-function signatureOf(context: PlanContext, draft: Draft): Created {
+function signatureOf(context: PlanContext, draft: Draft): CreateSignature {
   const { address } = draft.change;
   const { similarity, fields, ownership } = context.kind(address.kind);
   const traits = similarity?.(canonicalSpec(fields, draft.prepared));
@@ -176,7 +179,7 @@ function levelsOf(
   return [whole, ...[0, 1, 2, 3, 4].map((at) => views.flatMap((keys) => keys[at] ?? [])), ...fewer];
 }
 
-/** One key for each choice of traits that has the first: the largest choices come first. */
+/** One key for each choice of traits that contains the first trait. The largest choices come first. */
 function traitLevels([first = '', ...others]: readonly string[]): string[][] {
   let choices: (string | null)[][] = [[]];
   for (const other of others)
@@ -218,7 +221,7 @@ function recordedSettings(context: PlanContext, address: Address): Settings | un
   );
 }
 
-/** The values of a live resource without a record for each list of fields; a list with a field that it lacks is left out. */
+/** For each list of fields, the values of a live resource that has no record. A list with a field that it lacks is left out. */
 function liveSettings(
   context: PlanContext,
   address: Address,

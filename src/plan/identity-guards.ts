@@ -1,6 +1,6 @@
 /**
- * The guards about the identity of a resource: created again, deleted without a record, taken over, and
- * the messages of the guards that do not count.
+ * The guards about the identity of a resource: created again, deleted without a record, taken over. Also has the messages of all guards
+ * that are not about the number of resources.
  */
 import { type Address, formatAddress } from '../model/address.ts';
 import type { RiskGuard } from '../model/guard.ts';
@@ -44,21 +44,21 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
     return action === 'adopt' && context.isLedgerOwned(ownership.of(address))
       ? [{ id: 'adopt', messages: creatorMessages(draft) }]
       : [];
-  const belongsToFormer = action !== 'create' && isTakenOver(context, address, draft.live);
-  const id = ownGuard(context, draft, belongsToFormer);
+  const isTakeover = action !== 'create' && isTakenOver(context, address, draft.live);
+  const id = ownGuard(context, draft, isTakeover);
   return [
     ...(id === undefined ? [] : [{ id, messages: id === 'adopt' ? creatorMessages(draft) : [] }]),
-    ...takeoverHits(context, draft, belongsToFormer),
+    ...takeoverHits(context, draft, isTakeover),
   ];
 }
 
 /** Taking resources from other stacks, or deleting those that came from them, always blocks: no setting of a stack can allow it. */
-function takeoverHits(context: PlanContext, draft: Draft, belongsToFormer: boolean): IdentityHit[] {
+function takeoverHits(context: PlanContext, draft: Draft, isTakeover: boolean): IdentityHit[] {
   const { address, action } = draft.change;
   const owner = action === 'delete' ? formerOwner(context, address) : undefined;
   if (owner !== undefined)
     return [{ id: 'takeover', always: true, says: givenBackMessage, messages: [giveBack(context, owner)] }];
-  if (!belongsToFormer) return [];
+  if (!isTakeover) return [];
   const from = movingFrom(context, address, draft.live);
   const messages = [movingMessage(context, draft), takeoverActions[action] ?? ''].filter(
     (message) => message !== '',
@@ -89,7 +89,7 @@ function isUnrecorded(context: PlanContext, { change: { address, action } }: Dra
   return context.hasOurTag(live.evidence);
 }
 
-/** If the ledger has another id for this name: the live resource may belong to another team, and an old "adopt: true" is not about it. */
+/** A message if the ledger has another id for this name. The resource may be another team's, and an old "adopt: true" is not about it. */
 function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
   const known = idUnderName(context, address);
   if (known === undefined || live?.id === undefined || known === live.id) return undefined;
@@ -112,7 +112,7 @@ const takeoverActions: Readonly<Record<string, string>> = { delete: 'and deleted
 function ownGuard(
   context: PlanContext,
   draft: Draft,
-  belongsToFormer: boolean,
+  isTakeover: boolean,
 ): 'recreate' | 'no-record' | 'adopt' | undefined {
   const { address, action, fields } = draft.change;
   switch (action) {
@@ -123,9 +123,9 @@ function ownGuard(
     case 'adopt': {
       // "adopt: true" in the manifest acknowledges it; an adoption without differences needs no acknowledgement.
       // If ownership tags of other stacks cannot be seen, a person has to check.
-      if (context.isLedgerOwned(address)) return belongsToFormer ? undefined : 'adopt';
+      if (context.isLedgerOwned(address)) return isTakeover ? undefined : 'adopt';
       const isAcknowledged = context.desired.get(formatAddress(address))?.metadata.adopt === true;
-      return isAcknowledged || belongsToFormer || sentFields(fields).length === 0 ? undefined : 'adopt';
+      return isAcknowledged || isTakeover || sentFields(fields).length === 0 ? undefined : 'adopt';
     }
     default:
       return undefined;
@@ -141,7 +141,7 @@ function hasEvidence(context: PlanContext, { change: { address }, remove }: Draf
   return hasTags || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
 }
 
-// The messages of the guards that do not count: the end of the sentence `3 Toy in "acme" …`.
+// The messages of guards that are not about the number of resources: the end of the sentence `3 Toy in "acme" …`.
 
 export type UncountedGuard =
   | RiskGuard

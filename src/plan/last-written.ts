@@ -1,6 +1,6 @@
 /**
- * Finds out whether somebody changed a resource since this stack last wrote it. Without an ownership tag in the target nothing else
- * shows that another stack has taken it over, so a changed resource is deleted only by force.
+ * Finds out whether a resource was changed since this stack last wrote it. Without an ownership tag in the target nothing else shows that
+ * another stack has taken it over, so a changed resource is deleted only by force.
  */
 import { contentAfter } from '../compare/comparisons.ts';
 import { sameJson } from '../model/json.ts';
@@ -71,7 +71,7 @@ export function overriddenIn(context: PlanContext, live: LiveResource): readonly
   return change === undefined ? found : [...found, change];
 }
 
-/** The note and fix for a resource that is kept because somebody changed it. */
+/** The message and fix for a resource that is kept because it was changed since this stack last wrote it; undefined if it was not. */
 export function keptAsChanged(
   context: PlanContext,
   live: LiveResource,

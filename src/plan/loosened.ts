@@ -225,7 +225,7 @@ function renamedTargets(before: Stack, after: Stack): LoosenedSetting[] {
   });
 }
 
-/** The one with the same name and, if that has another identity, also those with the same identity: a renamed target is not a new one. */
+/** The target with the same name and, if that has another identity, also those with the same identity: a renamed target is not new. */
 function formerTargets(target: Target, before: readonly Target[]): readonly Target[] {
   const identity = formatIdentity(identityOf(target));
   const isSamePlace = (other: Target) => formatIdentity(identityOf(other)) === identity;

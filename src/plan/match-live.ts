@@ -166,7 +166,7 @@ export function unmatchedRecords(
   });
 }
 
-/** Those of the addresses whose record has the id of one of the resources, as after a rename. */
+/** Selects the addresses whose record has the id of one of the resources. After a rename, its address differs from the resource's. */
 export function recordsAbout(
   resources: readonly LiveResource[],
   addresses: readonly AddressText[],

@@ -102,8 +102,8 @@ export function identitiesOf(all: readonly Target[]): ReadonlyMap<string, Identi
 }
 
 /**
- * The ledger with the resources that other stacks took over under the current names of the targets: a target may have been renamed, and
- * a role has no other evidence of its owner.
+ * The ledger with current names of targets in `movedAway`, the resources that other stacks took over. A target may have been renamed, and
+ * of a role nothing else shows that another stack owns it.
  */
 export function withPresentNames(ledger: Ledger, all: readonly Target[]): Ledger {
   const { movedAway, targets } = ledger;

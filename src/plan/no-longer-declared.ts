@@ -57,7 +57,7 @@ function isDeclared(context: PlanContext, text: AddressText): boolean {
   if (desired.has(text) || removalRequests.has(text) || movesAway.has(text)) return true;
   const address = parseAddress(text);
   if (movesAway.size === 0 || !context.isInView(address)) return false;
-  // Its children move with it.
+  // The children of a resource move with it.
   const { ownership } = context.kind(address.kind);
   return ownership.by === 'child' && movesAway.has(formatAddress(ownership.of(address)));
 }
@@ -86,20 +86,20 @@ function keptUnseen(address: Address): Removal {
   );
 }
 
-/** A record is dropped only when its resource was not found and everything could be read. */
+/** Whether the resource of a record is certainly gone: everything that could show it was read. Only then the record is dropped. */
 function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
   if (!context.isInView(address) || context.blindSpot(address) !== undefined) return false;
   return context.unsupported(address) === undefined || !hasParent(context, address);
 }
 
-/** If the service does not support this kind of children, one may exist unseen, as long as its parent exists. */
+/** Whether the parent of this child exists: then the child may exist unseen in a service that does not support its kind. */
 function hasParent(context: PlanContext, address: Address): boolean {
   const { ownership } = context.kind(address.kind);
   return ownership.by === 'child' && context.live.has(formatAddress(ownership.of(address)));
 }
 
-/** After an incomplete read, whatever could not be read, nothing undeclared is removed (architecture: promises). */
+/** After any incomplete read, nothing undeclared is removed (architecture: promises). */
 function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
   if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
   return kept(address, 'kept: it is no longer declared, but the plan is incomplete, so nothing is removed');
@@ -228,7 +228,7 @@ function removalOfTagged(
   return unlessBlocked(context, live, { is: 'delete', reason: `no longer declared; ${why}` });
 }
 
-/** Ownership tag and creator mark are two pieces of evidence; for the missing record, the guard `no-record` must be acknowledged. */
+/** Ownership tag and creator mark together allow a deletion. Because the record is missing, the guard `no-record` must be acknowledged. */
 function removalWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   const { address, evidence } = live;
   const { former } = context;
@@ -280,7 +280,7 @@ function removalOfRecorded(
 const adoptedReason =
   'no longer declared; it was adopted, so it is released and its access stays: "onRemove: delete" or a removal request removes it';
 
-/** In an exclusive target it keeps its record: without one, the next plan would delete it as not ours. */
+/** In an exclusive target a released resource keeps its record: without one, the next plan would delete it as not ours. */
 function releaseRecorded(context: PlanContext, address: Address): Removal {
   const why = 'no longer declared, and marked for release';
   return context.target(address.target).target.exclusive
@@ -288,7 +288,7 @@ function releaseRecorded(context: PlanContext, address: Address): Removal {
     : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
-/** Only the history names what an apply had begun to create before it was killed. The next apply that ends closes that entry. */
+/** A notice about what a killed apply had begun to create. Only the history names it, until the next apply that ends closes the entry. */
 function keptAsBegun(address: Address): Removal {
   const message = 'not declared; an apply of this stack that did not end may have created it: it is kept';
   return kept(
@@ -323,7 +323,7 @@ function removalOfChild(context: PlanContext, address: Address, parent: Address)
     const message = `no longer declared, and ${quoted(text)} belongs to stack ${quoted(ownershipTag.stack)}: it is left alone`;
     return { is: 'forget', notice: { address, message } };
   }
-  // Somebody removed our ownership tag from the parent, so neither it nor its children are written any more.
+  // Our ownership tag was removed from the parent, so neither it nor its children are written any more.
   if (isUndeclared && context.record(parent) !== undefined) return { is: 'forget' };
   return {
     is: 'revoke',

@@ -81,8 +81,8 @@ export function ownershipTagsOf(
 }
 
 // What the ledger says about ownership, for a live resource: where a target keeps no ownership tags, the record takes the place of the
-// tag. The tag of a former owner counts as ours once our ledger has the record; in the former owner's plans it counts as the other
-// stack's, whatever the tag still says.
+// tag. The tag of a former owner counts as ours once our ledger has the record. In the former owner's plans, its own tag then counts as
+// the other stack's.
 
 interface RecordedOwner {
   readonly ledger: Ledger;

@@ -69,7 +69,7 @@ export function ownershipOfDeclared(context: PlanContext, resource: DesiredResou
 function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
   const evidence = context.live.get(formatAddress(resource.address))?.evidence ?? {};
   if (verdict.is === 'problem' && verdict.problem.code === 'exists-unclaimed')
-    return refuse(resource, unrecorded(context, resource));
+    return refuse(resource, unrecordedProblem(context, resource));
   if (verdict.is !== 'ours' || shownOwnershipTag(evidence) !== undefined) return verdict;
   const { ownershipTag: _, tagChange: __, ...own } = verdict;
   if (evidence.ownershipTag !== undefined) return own;
@@ -141,7 +141,7 @@ function ownershipOfUnowned(
     : refuse(resource, unownedProblem(context, resource));
 }
 
-/** For kinds without a creator mark: if a resource has our tag, an entry that its creation had begun proves the same. */
+/** The origin without a record. For kinds without a creator mark, our tag and a history entry that begins the creation prove the same. */
 function originWithoutRecord(
   context: PlanContext,
   { address }: DesiredResource,
@@ -178,7 +178,7 @@ function refusedOwnershipTag(
   return refuse(
     resource,
     context.isOurs(ownershipTag.stack)
-      ? foreignId(resource, ownershipTag)
+      ? foreignIdProblem(resource, ownershipTag)
       : ownedByAnotherProblem(resource, ownershipTag),
   );
 }
@@ -283,7 +283,7 @@ function unownedProblem(context: PlanContext, { address }: DesiredResource): Pro
   };
 }
 
-function unrecorded(context: PlanContext, { address }: DesiredResource): ProblemText {
+function unrecordedProblem(context: PlanContext, { address }: DesiredResource): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
@@ -315,7 +315,7 @@ function ownedByAnotherProblem({ address }: DesiredResource, ownershipTag: Owner
 }
 
 /** The tag has our stack's name and another id: it is from another repository, or from this stack before its ledger was lost. */
-function foreignId({ address }: DesiredResource, { stack, id = '' }: OwnershipTag): ProblemText {
+function foreignIdProblem({ address }: DesiredResource, { stack, id = '' }: OwnershipTag): ProblemText {
   return {
     code: 'claimed-by-another-id',
     class: 'conflict',

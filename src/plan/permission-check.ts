@@ -119,8 +119,8 @@ export function predictedRefusals(
   });
 }
 
-// The same for services that report the rights of a token by path, such as `sys/capabilities-self`: the rights for the paths of a
-// plan's calls. A path whose rights were not reported counts as permitted. Pure.
+// The same for services that report the rights of a token by path, such as with `sys/capabilities-self`: compares them with the rights
+// that a plan's calls need. A path whose rights were not reported counts as permitted. Pure.
 
 /** The rights of the token in one target, with the number of requests that it took to read them. */
 export interface AskedRights {

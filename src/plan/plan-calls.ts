@@ -79,6 +79,7 @@ function idOf(
   return drafts.get(text)?.change.action === 'create' ? new IdReference(text) : undefined;
 }
 
+/** What the calls of a kind may depend on of another resource: its planned change and its live state. */
 function peer(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -167,7 +168,7 @@ function linkReferences(changes: readonly Change[]): Change[] {
 type Waiting = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Needs and barriers as one graph, because a cycle may contain both, and several targets. A barrier waits for the calls of
+ * Needs and barriers as one graph, because a cycle may contain both, and calls of several targets. A barrier waits for the calls of
  * the previous order number and for the previous barrier, which keeps the number of edges linear.
  */
 function waitingGraph(calls: ReadonlyMap<CallId, Call>): Waiting {

@@ -62,7 +62,7 @@ export interface PlanContextInput {
   readonly isSelection?: boolean;
   /** the plan is of this part, but `desired` is the whole stack */
   readonly part?: ChosenPart | undefined;
-  /** false when a manifest could not be read: nothing is pruned then */
+  /** false when a manifest could not be read: then nothing undeclared is removed */
   readonly manifestsComplete: boolean;
   /** resources that an unfinished apply of this stack had begun to create, if their target still has the same address */
   readonly begunCreations?: ReadonlySet<AddressText>;
@@ -70,11 +70,11 @@ export interface PlanContextInput {
   readonly former?: FormerStack;
   /** resources that this stack takes over from other stacks; their records are in `ledger` */
   readonly moves?: StackMoves | undefined;
-  /** which ids make an ownership tag this stack's; those of the ledger when absent */
+  /** the ids of this stack in ownership tags; if absent, those in the ledger count */
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
   readonly begunChanges?: ReadonlySet<AddressText>;
-  /** the ledger was written from another repository, or another stack file */
+  /** present if the ledger was written from another repository, or another stack file */
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
   readonly commitOrders?: readonly CommitOrder[] | undefined;
@@ -86,18 +86,18 @@ export interface PlanContextInput {
   readonly now?: number | undefined;
   /** the plan was approved before: a change for which it is now too late stays in it, and becomes stale when it is applied */
   readonly isApproved?: boolean | undefined;
-  /** where the secrets of this run that a text contains come from */
+  /** given a text, the sources of the secrets of this run that it contains */
   readonly secretsIn?: SourcesIn | undefined;
 }
 
 export interface PlanContext {
   readonly stack: Stack;
-  /** declared resources without removal requests and resources that move away */
+  /** declared resources; removal requests and resources that move away are not among them */
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
   readonly removalRequests: ReadonlyMap<AddressText, DesiredResource>;
   /** documents of resources that other stacks take over */
   readonly movesAway: ReadonlyMap<AddressText, DesiredResource>;
-  /** of declared resources: an error for each name whose id was not found. Their specs lack something, so they are not compared */
+  /** by declared resource: an error for each name whose id was not found. Its spec lacks that id, so it is not compared */
   readonly unknownNames: ReadonlyMap<AddressText, readonly Diagnostic[]>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   /** The resource in `live` with this kind, target and id: a renamed one has the address that declares it. */
@@ -108,7 +108,7 @@ export interface PlanContext {
   readonly missingFiles: MissingFiles | undefined;
   readonly now: number | undefined;
   readonly isApproved: boolean;
-  /** Where the secrets of this run that a text contains come from. */
+  /** Given a text, the sources of the secrets of this run that it contains. */
   readonly secretsIn: SourcesIn;
   kind(name: string): Kind;
   kinds(): readonly Kind[];
@@ -153,7 +153,7 @@ export interface PlanContext {
   isInView(address: Address): boolean;
   /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
   blindSpot(address: Address): string | undefined;
-  /** The same for this one address: without gaps that concern only another resource. */
+  /** The same for this one address: without reasons that concern only another resource. */
   ownBlindSpot(address: Address): string | undefined;
   /**
    * Why this resource could not be read: it may exist or not, so the plan leaves it out. Undefined for a
@@ -184,8 +184,8 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const { placed, ...documents } = documentsOf(input);
   const { desired } = documents;
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
-  const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
-  const target = (name: string) => found(targets.get(name), `target ${name}`);
+  const kind = (name: string) => required(input.kinds.get(name), `kind ${name}`);
+  const target = (name: string) => required(targets.get(name), `target ${name}`);
   const setOf = (address: Address) => target(address.target).sets.get(address.kind);
   const matched = matchLive(allLive(input), { desired: placed, ledger, kind });
   const recordOf = matchRecords(ledger, matched);
@@ -318,7 +318,7 @@ function allLive(input: PlanContextInput): LiveResource[] {
   return allSets(input).flatMap(({ resources }) => resources);
 }
 
-function found<T>(value: T | undefined, what: string): T {
+function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`no ${what} in this plan`);
   return value;
 }

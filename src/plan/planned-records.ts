@@ -22,7 +22,7 @@ function isDeclared(draft: Draft): draft is DeclaredDraft {
 export interface RecordDraft {
   readonly draft: Draft;
   readonly record: LedgerRecord;
-  /** the current record of this resource; undefined for one that is to be created, even if another one had its name before */
+  /** the current record of this resource; undefined if the plan creates it, even if another resource had its name before */
   readonly known: LedgerRecord | undefined;
   /** it is already as declared: nothing has to be done */
   readonly isUpToDate: boolean;
@@ -122,7 +122,7 @@ function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerRecord {
   };
 }
 
-/** A record does not have the places where its names are declared. */
+/** The names for the record, without the addresses of the resources that they refer to. */
 function recordedNames({ names = {} }: DesiredResource): Pick<LedgerRecord, 'names'> {
   const entries = Object.entries(names);
   if (entries.length === 0) return {};

@@ -1,6 +1,6 @@
 /**
- * The last check before a write: compares the fields that the plan relied on again. If they are already as desired, nothing is to be
- * done; if they are as before, the call is sent; otherwise they changed since the plan, the change is stale and nothing is sent.
+ * The last check before a write: compares again the fields that the plan relied on. If they are already as desired, nothing has to be
+ * done. If they are as before, the call is sent. Otherwise they changed since the plan: the change is stale, and nothing is sent.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
@@ -115,7 +115,7 @@ function whyOtherEffect(
   return other && `with what changed since the plan was made, ${other.message}`;
 }
 
-/** Time passes between a plan, its approval and the write: by now it may be too late for the change. */
+/** Why it is too late for the change by now: time passes between a plan, its approval and the write. */
 function whyExpired(context: PlanContext, draft: Draft, now: number): string | undefined {
   const { address } = draft.change;
   const resource = context.desired.get(formatAddress(address));
@@ -195,8 +195,8 @@ function recheckFields(
 }
 
 /**
- * Whether live is as a call of the change should make it, whatever the response: a deleted resource is gone, and the
- * written fields are as planned. It does not prove that this call did it.
+ * Whether live is as a call of the change should make it, regardless of the response: a deleted resource is gone, and the written fields
+ * are as planned. This does not prove that this call did it.
  * @param written top-level names of the fields that the call writes
  */
 export function isCarriedOut(
@@ -297,7 +297,7 @@ function isOwnField({ path }: FieldChange): boolean {
 type FieldState = 'before' | 'after' | 'changed';
 
 function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
-  const value = path[0] === 'name' ? now.spec['name'] : ownershipTagText(now.evidence.ownershipTag);
+  const value = path[0] === 'name' ? now.spec['name'] : comparableTag(now.evidence.ownershipTag);
   if (sameJson(value, after)) return 'after';
   return sameJson(value, before) ? 'before' : 'changed';
 }
@@ -321,9 +321,9 @@ function whyOwnerChanged(
   now: LiveResource,
 ): string | undefined {
   if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
-  const current = ownershipTagText(now.evidence.ownershipTag);
-  const isSeen = current === ownershipTagText(ownershipTagSeen(context, draft));
-  const isGiven = draft.ownershipTag !== undefined && current === ownershipTagText(draft.ownershipTag);
+  const current = comparableTag(now.evidence.ownershipTag);
+  const isSeen = current === comparableTag(ownershipTagSeen(context, draft));
+  const isGiven = draft.ownershipTag !== undefined && current === comparableTag(draft.ownershipTag);
   return isSeen || isGiven ? undefined : 'its ownership tag changed since the plan was made';
 }
 
@@ -343,7 +343,7 @@ function ownershipTagSeen(
   return ownershipTag?.recorded ? undefined : ownershipTag;
 }
 
-/** An inherited tag differs from the same tag on the resource itself. */
-function ownershipTagText(ownershipTag: OwnershipTag | undefined): string | undefined {
+/** The tag as a text for comparisons. An inherited tag differs from the same tag on the resource itself. */
+function comparableTag(ownershipTag: OwnershipTag | undefined): string | undefined {
   return ownershipTag && `${formatOwnershipTag(ownershipTag)}${ownershipTag.inherited ? ' (inherited)' : ''}`;
 }

@@ -107,7 +107,7 @@ export function carryOver(input: PlanContextInput): CarriedOver {
     const address = parseAddress(text);
     if (!context.isInView(address)) continue;
     const message = whyNotProved(context, text, record);
-    if (message === undefined) kept.set(text, withoutUnseen(context.kind(address.kind), record));
+    if (message === undefined) kept.set(text, withoutWriteOnly(context.kind(address.kind), record));
     else dropped.push({ address, message });
   }
   const gaps = input.targets.flatMap(({ unread, sets }) => [
@@ -150,7 +150,7 @@ function missingId(context: PlanContext, kind: string, { id }: LedgerRecord): st
 }
 
 /** Drops write-only fields: they were written to the former address, and the new one may not have them. */
-function withoutUnseen({ fields }: Kind, record: LedgerRecord): LedgerRecord {
-  const seen = Object.entries(record.fields).filter(([name]) => fields[name]?.writeOnly !== true);
-  return { ...record, fields: Object.fromEntries(seen) };
+function withoutWriteOnly({ fields }: Kind, record: LedgerRecord): LedgerRecord {
+  const readable = Object.entries(record.fields).filter(([name]) => fields[name]?.writeOnly !== true);
+  return { ...record, fields: Object.fromEntries(readable) };
 }

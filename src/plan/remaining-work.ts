@@ -102,9 +102,9 @@ function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
 }
 
 /**
- * An interrupted creation leaves a resource with our ownership tag and creator mark, or, without a mark, with our tag and a record of
- * the creation, or an entry that it was begun. An adoption leaves our tag. Without tags, an adoption leaves a record, and a
- * creation leaves an entry that it was begun, and a creator mark if the kind has one.
+ * Whether an interrupted apply left evidence of the creation or adoption. A creation leaves our ownership tag, and with it our creator
+ * mark, a record of the creation, or a history entry that begins it. An adoption leaves our tag. In a target without tags, an adoption
+ * leaves a record; a creation leaves a history entry that begins it, and a creator mark if the kind has one.
  */
 function isOurs(context: PlanContext, { address, action }: DigestedChange, live: LiveResource): boolean {
   const { ownership } = context.kind(address.kind);
@@ -223,6 +223,7 @@ function prepareApproved(
 
 type Below = Pick<FieldChange, 'path' | 'after'>;
 
+/** The same changes, with paths below the first segment. */
 function belowOf(changes: readonly Below[]): Below[] {
   return changes.map(({ path, after }) => ({
     path: path.slice(1),

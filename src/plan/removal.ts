@@ -41,8 +41,8 @@ export function kept(address: Address, message: string, fix?: string): Extract<R
 export const removalRequestFix = 'to delete it anyway, write a document for it with "metadata.remove: safe"';
 
 /**
- * The removal, or a notice if something is known to block the deletion. Each obstacle says whether the service or trueup would
- * refuse it: a service without a safe delete refuses nothing.
+ * The removal, or a notice if something is known to block the deletion. The text of each obstacle says whether the service or trueup
+ * would refuse the deletion: a service without a safe delete refuses nothing.
  */
 export function unlessBlocked(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
@@ -62,7 +62,7 @@ export function isNameOwned(context: PlanContext, { kind, target, name }: Addres
   return ownsName(context.target(target).target, name, context.kind(kind).names);
 }
 
-/** If ownership is in the ledger, a tag that the service shows may be older than the record: then a flag in either of them counts. */
+/** The flags in the tag, or without a tag in the record. If the ledger keeps the ownership, the tag may be old: a flag in either counts. */
 export function removalFlags(
   context: PlanContext,
   { address, evidence }: LiveResource,
@@ -83,8 +83,8 @@ export function removalFlags(
 export function isDeletable(context: PlanContext, live: LiveResource): boolean {
   const { address } = live;
   const record = context.record(address);
-  const isAsked = record?.origin === 'created' || record?.onRemove === 'delete';
-  return context.isLedgerOwned(address) && isAsked && hasOurMark(context, live);
+  const isAllowed = record?.origin === 'created' || record?.onRemove === 'delete';
+  return context.isLedgerOwned(address) && isAllowed && hasOurMark(context, live);
 }
 
 /** The removal requests of resources that could be read; for others the reason is reported with their target. */

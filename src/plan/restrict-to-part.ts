@@ -98,9 +98,9 @@ function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText):
 }
 
 /**
- * A resource needs its parent if that changes, and declared resources that it refers to and that do not exist yet. A resource that it is
- * put into counts like a parent, because it inherits from it. What came along before is needed until it is done, even if the resource
- * that needed it is done by now.
+ * The resources that a resource needs: its parent, if the plan changes the parent; declared resources that it refers to and that do not
+ * exist yet; and a container that it moves into, because it inherits values from it. What came along in an earlier apply is needed until
+ * it is done, even if the resource that needed it is done by now.
  */
 function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): AddressText[] {
   const { begun = new Set() } = context.part ?? {};
@@ -138,8 +138,8 @@ function neededIsExcluded({ address, place }: DesiredResource, needed: AddressTe
 }
 
 /**
- * Whether a plan of the part decides about a resource that is not declared: only a removal request does that, and the record of a
- * selected resource under a former name is dropped.
+ * Whether a plan of the part decides about an undeclared resource: only if it has a removal request, or if it is the record that a
+ * selected resource has under a former name, which is dropped.
  */
 export function decidesAbout(context: PlanContext): (text: AddressText, removal: Removal) => boolean {
   const { part } = context;
@@ -173,7 +173,7 @@ export function withBegun(part: ChosenPart, { part: made }: Plan): ChosenPart {
   return { ...part, begun: new Set([...(part.begun ?? []), ...along]) };
 }
 
-/** The same for an apply that continues with an approved plan: what it began with stays in the part. */
+/** The part for an apply that continues with an approved plan: the resources of that plan stay in the part. */
 export function withBegunOf(part: ChosenPart, { approved }: Ledger, digest: string | undefined): ChosenPart {
   if (approved === undefined || approved.digest !== digest || approved.version !== digestVersion) return part;
   const addresses = readDigestItems(approved.atoms).changes.map(({ address }) => formatAddress(address));

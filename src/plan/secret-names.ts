@@ -1,6 +1,6 @@
 /**
  * Finds secrets of a run in names of resources and in keys that users choose. Both are stored and shown unredacted, because resources
- * are found by them: a declared one is an error, a live one a warning. Pure.
+ * are found by them. A secret in a declared name or key is an error, in a live one a warning. Pure.
  */
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject, type Path } from '../model/json.ts';

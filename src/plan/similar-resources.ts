@@ -19,7 +19,7 @@ interface Pair<G, M> {
 /**
  * Pairs each removed resource with the create that is most similar to it: by the level of their keys, then by the parts of their names.
  * A create that is left over gets the most similar resource of all, even if that one has a create already.
- * @param gone and made, in the order in which equally similar ones are chosen
+ * @param gone in the order in which equally similar resources are chosen; the same for `made`
  */
 export function pairSimilar<G extends Comparable, M extends Comparable>(
   gone: readonly G[],

@@ -33,7 +33,7 @@ export interface StackMoves {
 export interface ResolvedMoves extends StackMoves {
   /** of this stack, with the records that it takes over */
   readonly ledger: Ledger;
-  /** the same with what the former owners have given away already, and nothing else */
+  /** the ledger of this stack with only those records that the former owners have given away already */
   readonly received: Ledger;
   /** what the ledgers of the former owners must still give away */
   readonly pending: readonly IncomingRecords[];
@@ -51,7 +51,7 @@ interface MovesInput {
   ledgerOf(origin: MoveOrigin): Ledger | undefined;
 }
 
-/** The stacks whose ledgers decide what this stack owns, without repetitions: none unless a move is to be done. */
+/** The stacks whose ledgers decide what this stack takes over, each once; none if there is nothing to take over. */
 export function moveOrigins(own: Ledger, resources: readonly DesiredResource[]): MoveOrigin[] {
   const wanted = resources.flatMap(({ address, metadata: { movedFrom } }) =>
     movedFrom === undefined || own.records.has(formatAddress(address)) ? [] : [movedFrom],
@@ -129,7 +129,7 @@ function sourceText({ from: { stack, id }, folder }: IncomingRecords, givenAt: s
   return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}${lost}`;
 }
 
-/** Of the records that an interrupted apply was taking over, those that their former owner has given to this stack. */
+/** The records that an interrupted apply was taking over and that their former owner has given to this stack. */
 function givenAway(
   incoming: IncomingRecords,
   { own, stack, stackId, ledgerOf }: MovesInput,
@@ -214,7 +214,7 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: Search): 
       `that stack gave it to stack ${quoted(away.to.stack)} at ${away.at}`,
       `write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)}`,
     );
-  const given = away && givenOn(input, address, away);
+  const given = away && givenOnward(input, address, away);
   if (given !== undefined && given.to.stack !== origin.stack)
     return refused(
       `this stack gave it to stack ${quoted(given.to.stack)} at ${given.at}`,
@@ -232,7 +232,7 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: Search): 
 }
 
 /** The entry of this stack's ledger about giving the resource away, found by its address or by its id. */
-function givenOn(
+function givenOnward(
   { own: { movedAway }, givenWithId }: Search,
   address: Address,
   { id }: MovedAway,

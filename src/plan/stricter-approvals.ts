@@ -63,7 +63,7 @@ export function stricterApprovals(
 
 /**
  * The signers that a file of allowed signers newly admits. The file is not part of a plan, so an added key would be valid from the
- * next commit on although nobody has reviewed it.
+ * next commit on without a review.
  * @param texts undefined for a file that does not exist
  */
 export function loosenedSigners(
@@ -104,7 +104,7 @@ interface People {
   readonly isWider: boolean;
 }
 
-/** Without people, everybody with write permission may approve in the code host; without signers, nobody may sign. */
+/** The approvers that both lists admit. A list without people admits everybody who may write; one without signers, no signature. */
 function stricterPeople(
   before: readonly Approver[] | undefined = [],
   after: readonly Approver[] | undefined = [],
@@ -140,7 +140,7 @@ function common(one: readonly Approver[], other: readonly Approver[]): readonly 
   return one.filter((each) => known.has(canonicalText({ ...each })));
 }
 
-/** Both values and the name fit into one sentence of a report. */
+/** Characters of a value: then both values and the name fit into one sentence of a report. */
 const maxShown = 200;
 
 /** The value as JSON on one line, cut if it is too long. */

@@ -81,7 +81,7 @@ function isToDefault({ fields }: Kind, { path: [name = '', ...below], after = nu
   return below.length === 0 && field?.default !== undefined && sameJson(after, canonicalDefault(field));
 }
 
-/** A field that no read returns is verified by the response alone, or it would be reset in every plan. */
+/** Whether the reset has to be read before it counts. Not for a field that no read returns, or it would be reset in every plan. */
 function isToBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean {
   return is === 'not returned' || (is === 'as sent' && unknown === undefined);
 }
