@@ -21,7 +21,7 @@ interface ResourcesContext {
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** names of the fields that hold, or lead to, a secret */
   readonly secrets: ReadonlySet<string>;
-  /** only when it is valid */
+  /** absent when it is invalid */
   readonly stack?: Stack | undefined;
   /** milliseconds since 1970 */
   readonly now?: number;
@@ -77,7 +77,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
   return [...each, ...checkRenamedTwice(entries, kinds)];
 }
 
-/** Without limits, only documents that templates made are checked: there may be thousands of others. */
+/** Whether a document needs no check of its sources: the stack sets no limits, and the document was not made by a template. */
 function mayNameAnySource({ document }: Entry['declaration'], { secrets }: Stack): boolean {
   return secrets === undefined && document.made === undefined;
 }
@@ -92,15 +92,15 @@ function diagnoseFinding(
     const place = at.length === 0 ? resource.place : resource.placeOf(at, end);
     return leadsToSecret(at, secrets) ? maskedPlace(place, 'value') : place;
   };
-  const inherited = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
+  const isFromDefaults = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
   const second = [
     ...(related === undefined ? [] : [{ message: related.message, place: placed(related.path) }]),
-    ...(inherited ? [mergedUnder(declaration)] : []),
+    ...(isFromDefaults ? [mergedUnder(declaration)] : []),
   ];
   return {
     ...rest,
     class: 'invalid',
-    message: inherited ? `${message}${fromDefaultsNote}` : message,
+    message: isFromDefaults ? `${message}${fromDefaultsNote}` : message,
     place: placed(path, side),
     ...(second.length === 0 ? {} : { related: second }),
   };

@@ -14,7 +14,7 @@ import { quotedMasked } from './problem.ts';
 import type { SecretNames } from './yaml/secret-fields.ts';
 import type { YamlDocument } from './yaml/yaml-document.ts';
 
-/** Without limits of the stack, a manifest may name any source, and a list none. */
+/** Finds sources that are not admitted. If the stack sets no limits, a manifest may name any source, but a value from a list none. */
 export function checkSources(
   { fields }: Kind,
   resource: Pick<DesiredResource, 'spec' | 'placeOf'>,
@@ -104,7 +104,7 @@ function refusal(
 
 const variable = /^[A-Za-z_]\w*$/;
 
-/** @param options.isWhole false when a document could not be parsed: then each `env: NAME` in the text counts */
+/** @param isWhole false when a document could not be parsed: then each `env: NAME` in the text counts */
 export function namedVariables(
   text: string,
   documents: readonly Pick<YamlDocument, 'value'>[],
@@ -116,7 +116,7 @@ export function namedVariables(
   return new Set([...found.filter((word) => variable.test(word)), ...written.map(([, name = '']) => name)]);
 }
 
-/** Adds all texts in fields for secrets and addresses, at any depth. @param isSecret whether the value is in such a field */
+/** Adds all texts in fields for secrets and URLs, at any depth. @param isSecret whether the value is in such a field */
 function collectWords(value: Json, names: SecretNames, found: string[], isSecret = false): void {
   if (typeof value === 'string') {
     if (isSecret) found.push(value);

@@ -37,7 +37,7 @@ import {
 } from './templates/read-each.ts';
 import { type MadeFromTemplate, Template, type TextBudget } from './templates/template.ts';
 
-/** More are refused before the first is made. */
+/** How many documents templates make at most. More are refused before the first is made. */
 const maxMade = 100_000;
 
 /** How many expressions are replaced at most, in all documents together. */
@@ -55,7 +55,7 @@ type ExpandInput = Pick<
 export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promise<Loaded> {
   const names = secretNames(input.kinds);
   const files = new ListFiles(loaded, { ...input, names });
-  await files.refusePrivate(loaded.documents.filter(isTemplate));
+  await files.findPrivate(loaded.documents.filter(isTemplate));
   const budget = { made: 0, replaced: 0, text: { used: 0, max: maxCharacters } };
   const expanded: Expanded[] = [];
   for (const document of loaded.documents)
@@ -107,7 +107,7 @@ async function expand(document: YamlDocument, { files, budget, kinds }: ExpandCo
   if (Array.isArray(lists) || wrong.length > 0) return { documents: [], diagnostics: wrong };
   const tooMany = checkCount(template, lists as EachLists, budget);
   if (tooMany !== undefined) return { documents: [], diagnostics: [tooMany] };
-  // Reported with the template that used it up.
+  // The problem was reported for the template that used the budget up.
   if (isUsedUp(budget.text)) return { documents: [], diagnostics: [] };
   const documents: MadeFromTemplate[] = [];
   // One mistake in an item shows in each document that is made with it.
@@ -212,8 +212,8 @@ class ListFiles {
     return [...this.#read.keys()];
   }
 
-  /** Finds the files that cannot be lists, before any list is read: git is asked about all of them together. */
-  async refusePrivate(templates: readonly YamlDocument[]): Promise<void> {
+  /** Finds the files that cannot be lists. It is called before any list is read, so that git is asked about all files together. */
+  async findPrivate(templates: readonly YamlDocument[]): Promise<void> {
     const files = templates.flatMap((document) =>
       namedFiles(document).map((path) => this.#absolute(path, document)),
     );
@@ -261,7 +261,7 @@ class ListFiles {
     const { cwd, drafts, names } = this.#input;
     const file = displayPath(absolute, cwd);
     const hidden = this.#private.get(absolute);
-    if (hidden !== undefined) return [refusePrivate(file, hidden)];
+    if (hidden !== undefined) return [privateListProblem(file, hidden)];
     const isWanted = (path: string) => path === absolute;
     await this.#tracked?.notePath(absolute, { isFile: isWanted, isEntered: () => true, mayHold: () => true });
     const text =
@@ -282,8 +282,8 @@ class ListFiles {
   }
 }
 
-/** It has no place: the caller adds the place in the template. */
-function refusePrivate(file: string, found: PrivateFile): Diagnostic {
+/** The problem has no place: the caller adds the place in the template. */
+function privateListProblem(file: string, found: PrivateFile): Diagnostic {
   const code = 'private-list';
   if (typeof found === 'object')
     return {

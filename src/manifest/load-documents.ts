@@ -106,9 +106,9 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   const parts = splitStack(file.documents, input.kinds);
   const directory = dirname(path);
   const stack = parts.stack === undefined ? undefined : readStack(parts.stack, { ...input, directory });
-  const missing =
+  const noStack =
     stack === undefined && file.diagnostics.length === 0 ? [noStackDocument(path, input.cwd)] : [];
-  const own = { documents: parts.rest, diagnostics: [...file.diagnostics, ...missing], path };
+  const own = { documents: parts.rest, diagnostics: [...file.diagnostics, ...noStack], path };
   if (stack === undefined) return { ...own, files: 0 };
   if (input.replacementText !== undefined)
     return { stack, directory, files: 1, ...parse(standardInput, input.replacementText, input) };

@@ -45,17 +45,17 @@ export const fromDefaultsNote = ' (a default of the stack)';
 
 export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
   const { code, path, message, allowed, fix } = problem;
-  const inherited = where.fromDefaults(path);
+  const isFromDefaults = where.fromDefaults(path);
   const found = hidesSecret(problem, where) && code !== 'unknown-field' ? undefined : problem.found;
   const related = [
     ...(problem.related ?? []).map((other) => ({ message: other.message, place: where.place(other.path) })),
-    ...(inherited ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }] : []),
+    ...(isFromDefaults ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }] : []),
   ];
   return {
     code,
     severity: problem.severity ?? 'error',
     class: 'invalid',
-    message: `${message}${inherited ? fromDefaultsNote : ''}`,
+    message: `${message}${isFromDefaults ? fromDefaultsNote : ''}`,
     place: placeOf(problem, where),
     ...(found === undefined ? {} : { found }),
     ...(allowed === undefined ? {} : { allowed }),
@@ -102,7 +102,7 @@ export function pathText(path: Path): string {
     .join('');
 }
 
-/** A text in double quotes, with private keys and parts of addresses masked. Not shortened: a cut secret would not be recognized. */
+/** A text in double quotes, with private keys and parts of URLs masked. It is not shortened: a cut secret would not be recognized. */
 export function quotedMasked(text: string): string {
   return quoted(maskPrivateKeys(maskAddresses(text)));
 }

@@ -1,6 +1,6 @@
 /**
  * From text to desired resources: finds the stack, reads and parses its manifests, validates and resolves them, and checks them
- * against each other. All problems of all files are returned together, sorted, with the lint at the level that the stack chose.
+ * against each other. All problems of all files are returned together, sorted; findings of the lint have the levels of the stack.
  */
 import { relative } from 'node:path';
 import { formatAddress } from '../model/address.ts';
@@ -53,9 +53,9 @@ interface ManifestInput {
 }
 
 export interface Manifests {
-  /** only when it is valid */
+  /** absent when it is invalid */
   readonly stack?: Stack;
-  /** the same without the targets that have errors; only when all other parts are valid */
+  /** the same without the targets that have errors; absent when another part is invalid */
   readonly partial?: Stack;
   /** of the valid manifests, in reading order, removal requests included */
   readonly resources: readonly DesiredResource[];
@@ -74,7 +74,7 @@ export interface Manifests {
   readonly missing?: MissingFiles | undefined;
   /** sorted */
   readonly diagnostics: readonly Diagnostic[];
-  /** false when something could not be read, a pattern matches nothing, or there is an error: then nothing may be pruned */
+  /** false when something could not be read, a pattern matches nothing, or there is an error: then nothing may be removed */
   readonly complete: boolean;
 }
 
@@ -120,8 +120,8 @@ async function withTemplates(loaded: Loaded, input: ManifestInput): Promise<Load
 }
 
 /**
- * Removes hidden values from the texts of diagnostics. A message may repeat an address in a wrong field, and an alias may bring
- * a secret into a field whose value is shown.
+ * Removes hidden values from the texts of diagnostics. A message may repeat a URL in a wrong field, and an alias may bring a secret into
+ * a field whose value is shown.
  */
 function withoutHidden(
   diagnostics: readonly Diagnostic[],

@@ -44,7 +44,7 @@ import { placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
 /** The valid parts of a Stack, and its problems. */
 export interface StackReading {
   readonly document: YamlDocument;
-  /** only when it has no errors */
+  /** absent when it has errors */
   readonly stack?: Stack;
   /** the same without the targets that have errors; absent when another part has errors */
   readonly partial?: Stack;
@@ -55,7 +55,7 @@ export interface StackReading {
   readonly manifests: readonly ManifestPattern[];
   /** patterns of the files of policies, which hold no manifests */
   readonly policyFiles: readonly string[];
-  /** in order */
+  /** in the order of the document: later entries win */
   readonly defaults: readonly DefaultsEntry[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -200,7 +200,7 @@ function documentPlaces(document: YamlDocument, { secrets }: StackContext): Docu
   };
 }
 
-/** Whether a value must not be shown: addresses may hold a password, even if they are not well formed. */
+/** Whether a value must not be shown: URLs may hold a password, even if they are not well formed. */
 function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
   const [section, list, , field] = path;
   const isTargetUrl = section === 'spec' && list === 'targets' && field === 'url';
@@ -290,7 +290,7 @@ function readKinds(value: JsonObject): DefaultsEntry['kinds'] {
   );
 }
 
-/** A wrong `match` is reported elsewhere; its entry must not apply to all manifests. */
+/** Reads even a wrong `match`, which is reported elsewhere: without a match, the entry would apply to all manifests. */
 function readMatch({ name, target, project, tags }: JsonObject): DefaultsMatch {
   const patterns = (one: Json): string[] => (Array.isArray(one) ? one : [one]).map(String);
   return {

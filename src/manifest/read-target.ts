@@ -297,7 +297,7 @@ export function checkEmbeddedDialects(targets: readonly (Target | undefined)[]):
   });
 }
 
-// A rule for a stack's guards and lint that no schema can express: a stack must not both raise and allow the same one.
+// A rule that no schema can express: a stack must not both raise and allow the same guard, or the same code of the lint.
 
 /**
  * @param section `guards` or `lint`

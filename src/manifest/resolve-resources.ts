@@ -80,8 +80,8 @@ function spellingOf(kind: Kind, { written }: Layer, field: string): string {
   return old?.[0] ?? field;
 }
 
-// Desired resources: one for each target, and one more for each short form in the spec, the same as from a document of its kind.
-// Places are computed on request.
+// Desired resources: one for each target, and one more for each short form in the spec, which is the same as that of a separate
+// document. Places are computed on request.
 
 /** One address that a manifest declares. */
 export interface Entry {
@@ -216,7 +216,7 @@ function makeChild(
   const value = merged.spec[shortForm] ?? null;
   const spec: Spec = declaration.kind.shortForms?.[shortForm]?.spec(value) ?? {};
   const defaults = defaultsOf(address.kind);
-  const inherited = merged.fromDefaults.includes(shortForm) ? Object.keys(spec) : none;
+  const fromParent = merged.fromDefaults.includes(shortForm) ? Object.keys(spec) : none;
   const added =
     defaults === undefined ? none : Object.keys(defaults.spec).filter((name) => !Object.hasOwn(spec, name));
   return new ShortFormResource(
@@ -227,7 +227,7 @@ function makeChild(
         name: writtenName,
         ...(parent.renamedFrom === undefined ? {} : { renamedFrom: parent.renamedFrom }),
       },
-      fromDefaults: joined<string>(inherited, added),
+      fromDefaults: joined<string>(fromParent, added),
     },
     { declaration, shortForm, ...(defaults === undefined ? {} : { defaults, own: spec }) },
   );

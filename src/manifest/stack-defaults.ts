@@ -20,7 +20,7 @@ import type { Spec } from '../model/resource.ts';
 import type { DefaultsEntry, DefaultsMatch, Target } from '../model/stack.ts';
 import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
 
-/** What a document says of its resource, as far as defaults can match it. */
+/** The parts of a document that defaults can match. */
 interface MatchedDocument {
   readonly name: string | undefined;
   readonly target: string | undefined;
@@ -102,13 +102,13 @@ export class StackDefaults {
   readonly #known = new Map<string, Defaults | undefined>();
   readonly #used = new Set<DefaultsEntry>();
   /** whether documents of one kind may have different defaults */
-  readonly differ: boolean;
+  readonly mayDiffer: boolean;
 
   constructor(document: YamlDocument, entries: readonly DefaultsEntry[], kinds: Registry) {
     this.#document = document;
     this.#kinds = kinds;
     this.#entries = entries;
-    this.differ = entries.some(({ match }) => match !== undefined);
+    this.mayDiffer = entries.some(({ match }) => match !== undefined);
   }
 
   /** The same object for the same defaults; undefined without any. @param document is not needed where they do not differ */
@@ -178,7 +178,7 @@ interface TargetGroup {
   defaultsOf(kind: string): Defaults | undefined;
 }
 
-/** One group, or one for each target if an entry has a `match`. Without targets there is one group. @param value of the document */
+/** Groups targets by their defaults: one group for all, or one for each if an entry has a `match`. @param value of the document */
 export function groupTargets(
   value: Json,
   targets: readonly Target[],
@@ -186,7 +186,7 @@ export function groupTargets(
 ): readonly TargetGroup[] {
   const none = memberOf(memberOf(value, 'metadata'), 'defaults') === false;
   if (defaults === undefined || none) return [{ targets, defaultsOf: noDefaults }];
-  if (!defaults.differ) return [{ targets, defaultsOf: (kind) => defaults.find(kind) }];
+  if (!defaults.mayDiffer) return [{ targets, defaultsOf: (kind) => defaults.find(kind) }];
   const groupOf = (target: Target | undefined): TargetGroup => {
     const document = matchedDocument(value, target?.name);
     return {

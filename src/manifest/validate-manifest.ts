@@ -134,7 +134,7 @@ function validate(declaration: Declaration): Problem[] {
     ...broken,
     ...nulls.filter(({ path }) => !reported.has(path.join('\0'))),
     ...contradictions(metadata),
-    ...privateKeys(value).map(privateKey),
+    ...pathsOfPrivateKeys(value).map(privateKeyProblem),
     ...deprecatedFields(kind, spec),
   ];
 }
@@ -163,16 +163,16 @@ function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path)
 }
 
 /** The paths of private keys. Reported even beside other errors: a private key in a repository must be replaced at once. */
-function privateKeys(value: Json): readonly Path[] {
+function pathsOfPrivateKeys(value: Json): readonly Path[] {
   if (typeof value === 'string') return holdsPrivateKey(value) ? [[]] : [];
   const paths: Path[] = [];
   if (typeof value === 'object' && value !== null)
     for (const [name, member] of Object.entries(value))
-      for (const path of privateKeys(member)) paths.push([name, ...path]);
+      for (const path of pathsOfPrivateKeys(member)) paths.push([name, ...path]);
   return paths;
 }
 
-function privateKey(path: Path): Problem {
+function privateKeyProblem(path: Path): Problem {
   return {
     code: 'private-key',
     path,

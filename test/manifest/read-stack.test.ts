@@ -103,9 +103,9 @@ describe('the archive of a stack', () => {
 
   it.each([
     ['sqlite', '"postgres", or a map such as { file: audit.db }'],
-    ['{ file: ../audit.db }', 'a file at or below this one'],
-    ['{ file: /srv/audit.db }', 'a file at or below this one'],
-    ['{ file: kept/ }', 'a file at or below this one'],
+    ['{ file: ../audit.db }', 'a file beside or below this one'],
+    ['{ file: /srv/audit.db }', 'a file beside or below this one'],
+    ['{ file: kept/ }', 'a file beside or below this one'],
     ['{ file: a.db, postgres: { url: { env: X } } }', 'must have exactly one member'],
     ['{}', '"file" or "postgres"'],
   ])('is not %s', async (written, words) => {

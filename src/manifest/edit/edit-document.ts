@@ -120,7 +120,7 @@ function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
   return edited.text;
 }
 
-/** @param about.at an offset in the document's content, before all that is edited */
+/** Edits one document until it has the value. @param at where its content begins: only text behind this offset changes */
 function editDocument(
   chunk: ParsedChunk,
   { at, value }: { readonly at: number; readonly value: Json },

@@ -1,6 +1,6 @@
 /**
- * Inserts, removes or moves a member of a map or an item of a list, with its line, if it has one of its own, and with its comments:
- * the one beside it, those directly above, and those directly below with a deeper indentation.
+ * Inserts, removes or moves an entry: a member of a map or an item of a list. An entry with a line of its own is moved with that line and
+ * with its comments: the one beside it, those directly above, and those directly below with a deeper indentation.
  */
 import type { Json } from '../../model/json.ts';
 import {
@@ -107,13 +107,13 @@ function blockEntry(
   const { text, node, formatting } = collection;
   const context = contextAt(collection, neighbour?.start ?? node.start, style);
   const pad = ' '.repeat(column);
-  const lead = key === undefined ? '-' : `${keyText(key, { ...context, style: keyQuotes(text, node) })}:`;
+  const begin = key === undefined ? '-' : `${keyText(key, { ...context, style: keyQuotes(text, node) })}:`;
   if (!needsLines(value) || (key === undefined && typeof value !== 'string')) {
     const gap = key === undefined && neighbour !== undefined ? gapBehind(text, neighbour) : ' ';
-    return [`${pad}${lead}${gap}${inlineText(value, context)}`];
+    return [`${pad}${begin}${gap}${inlineText(value, context)}`];
   }
   const { head, lines } = blockText(value, column, formatting);
-  return [`${pad}${lead}${head === '' ? '' : ` ${head}`}`, ...lines];
+  return [`${pad}${begin}${head === '' ? '' : ` ${head}`}`, ...lines];
 }
 
 /** The spaces between the dash of an item and its value. */
@@ -127,27 +127,28 @@ function insertBetweenBrackets(
   collection: Collection,
   written: string,
   before: number,
-  { lead, remark }: Pick<NewLine, 'lead' | 'remark'> = { lead: '', remark: '' },
+  { commentsAbove, remark }: Pick<NewLine, 'commentsAbove' | 'remark'> = { commentsAbove: '', remark: '' },
 ): Splice[] {
   const { text, node, formatting } = collection;
   const above = node.entries[before - 1];
   const below = node.entries[before];
-  if (above === undefined && below === undefined) return insertOnly(collection, written);
+  if (above === undefined && below === undefined) return insertFirst(collection, written);
   const neighbour = above ?? below;
   const ownLine = neighbour !== undefined && beginsLine(text, neighbour.start);
   const { comma } = gapsOf(text, [node], formatting);
   if (above === undefined && below !== undefined) {
     if (!ownLine) return [{ start: below.start, end: below.start, text: `${written},${comma}` }];
     const pad = text.slice(lineStart(text, below.start), below.start);
-    return [insertLines(text, startWithComments(collection, 0), [`${lead}${pad}${written},${remark}`])];
+    const line = `${commentsAbove}${pad}${written},${remark}`;
+    return [insertLines(text, startWithComments(collection, 0), [line])];
   }
   if (above === undefined) return [];
   if (!ownLine) return [{ start: above.end, end: above.end, text: `,${comma}${written}` }];
-  return insertLine(text, above, { written, isLast: below === undefined, lead, remark });
+  return insertLine(text, above, { written, isLast: below === undefined, commentsAbove, remark });
 }
 
 /** Inserts the first entry into brackets that are empty, or that contain only comments. */
-function insertOnly({ text, node, formatting }: Collection, written: string): Splice[] {
+function insertFirst({ text, node, formatting }: Collection, written: string): Splice[] {
   const at = node.start + 1;
   const isCommented = text.slice(at, node.end - 1).includes('#');
   if (isCommented) return [{ start: at, end: at, text: written }];
@@ -165,20 +166,25 @@ interface NewLine {
   readonly written: string;
   readonly isLast: boolean;
   /** the lines of comments above it */
-  readonly lead: string;
+  readonly commentsAbove: string;
   /** the comment after it, with the spaces before the comment */
   readonly remark: string;
 }
 
-/** Inserts a line below that of an entry, whose comment stays beside it. */
-function insertLine(text: string, above: SourceEntry, { written, isLast, lead, remark }: NewLine): Splice[] {
+/** Inserts a line below the line of the entry `above`, whose comment stays beside it. */
+function insertLine(
+  text: string,
+  above: SourceEntry,
+  { written, isLast, commentsAbove, remark }: NewLine,
+): Splice[] {
   const pad = text.slice(lineStart(text, above.start), above.start);
   const behind = above.comma === undefined ? above.end : above.comma + 1;
   const comma = above.comma === undefined ? [{ start: above.end, end: above.end, text: ',' }] : [];
   const ending = above.comma === undefined && isLast ? '' : ',';
   if (bareRest(text, behind) === undefined)
     return [...comma, { start: behind, end: behind, text: ` ${written}${ending}` }];
-  return [...comma, insertLines(text, lineEnd(text, behind), [`${lead}${pad}${written}${ending}${remark}`])];
+  const line = `${commentsAbove}${pad}${written}${ending}${remark}`;
+  return [...comma, insertLines(text, lineEnd(text, behind), [line])];
 }
 
 /** Removes an entry from a collection that keeps at least one other entry. */
@@ -216,10 +222,12 @@ export function moveItem(collection: Collection, index: number, before: number):
     const behind = entry.comma === undefined ? entry.end : entry.comma + 1;
     const isLine = beginsLine(text, entry.start);
     const remark = isLine ? (bareRest(text, behind)?.trimEnd() ?? '') : '';
-    const lead = isLine ? text.slice(startWithComments(collection, index), lineStart(text, entry.start)) : '';
+    const commentsAbove = isLine
+      ? text.slice(startWithComments(collection, index), lineStart(text, entry.start))
+      : '';
     const written = text.slice(entry.start, entry.end);
     return [
-      ...insertBetweenBrackets(collection, written, before, { lead, remark }),
+      ...insertBetweenBrackets(collection, written, before, { commentsAbove, remark }),
       ...removeEntry(collection, index),
     ];
   }
@@ -233,7 +241,7 @@ export function moveItem(collection: Collection, index: number, before: number):
   return [insertLines(text, at, lines), cut(start, end)];
 }
 
-/** Where the line of an entry begins, or the first of the comments right above it that belong to it. */
+/** Where the line of an entry begins, or, if comments directly above belong to it, the first of these. */
 export function startWithComments(collection: Collection, index: number): number {
   const { text, node } = collection;
   const entry = node.entries[index];

@@ -42,7 +42,7 @@ export function nextEdit(
   return editAt({ text, formatting: formattingOf(text, root) }, root, sides) ?? [];
 }
 
-/** Undefined when the whole value must be written again. */
+/** The replacements for the first difference inside a value; undefined when the whole value must be written again. */
 function editAt(
   compared: Compared,
   node: SourceNode,
@@ -220,7 +220,7 @@ interface NewText {
   readonly onLines: boolean;
 }
 
-/** A block scalar: the comment on its header line stays. */
+/** Replaces a block scalar. The comment on its header line stays. */
 function replaceText(
   collection: Collection,
   entry: SourceEntry,
@@ -246,14 +246,17 @@ function replaceText(
   return [{ start, end, text: isOpenEnd ? whole : `${whole}${lineBreak}` }];
 }
 
-/** A map or list in block style is replaced: text after its key stays, its comments are removed. */
+/**
+ * Replaces a map or list in block style. Text after its key stays, its comments are removed.
+ * @param value the new value, or, if it fits on one line, its text
+ */
 function replaceBlock(collection: Collection, entry: SourceEntry, value: Json): Splice[] {
   const { text, formatting } = collection;
   const { value: old } = entry;
   const from = Math.max(entry.lead, old.anchor?.end ?? 0, old.tag?.end ?? 0);
   const isBelow = lineStart(text, old.start) > from;
-  const isWritten = typeof value === 'string' && !needsLines(value);
-  const { head, lines } = isWritten
+  const isInline = typeof value === 'string' && !needsLines(value);
+  const { head, lines } = isInline
     ? { head: value, lines: [] }
     : blockText(value, columnOf(text, entry.start), formatting);
   if (!isBelow) return [{ start: old.start, end: old.end, text: head }];

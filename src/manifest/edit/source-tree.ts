@@ -199,12 +199,12 @@ export function bareRest(text: string, at: number): string | undefined {
   return /^[ \t]*(#.*)?\r?\n?$/.test(rest) ? rest : undefined;
 }
 
-/** The number of characters before it in its line. */
+/** The number of characters before the offset in its line. */
 export function columnOf(text: string, at: number): number {
   return at - lineStart(text, at);
 }
 
-/** Whether only spaces are before it in its line. */
+/** Whether only spaces are before the offset in its line. */
 export function beginsLine(text: string, at: number): boolean {
   return text.slice(lineStart(text, at), at).trim() === '';
 }

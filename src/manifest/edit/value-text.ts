@@ -44,7 +44,7 @@ export interface ValueContext {
   readonly lineBreak: string;
 }
 
-/** On one line, or on several lines as the JSON around it. */
+/** The value on one line, or on several lines if the JSON around it has one member or item per line. */
 export function inlineText(value: Json, context: ValueContext): string {
   const { formatting, indent, lineBreak } = context;
   if (typeof value === 'string') return wordText(value, context);
@@ -73,7 +73,7 @@ function partsOf(value: Json, context: ValueContext): string[] {
   );
 }
 
-/** A key, quoted as given. */
+/** A key, with the quotes of `context.style`. */
 export function keyText(key: string, context: Omit<ValueContext, 'flow' | 'indent' | 'lineBreak'>): string {
   return wordText(key, { ...context, flow: true, indent: '', lineBreak: '\n' });
 }
@@ -88,7 +88,7 @@ function wordText(value: string, { style, formatting, flow }: ValueContext): str
 }
 
 /**
- * Without quotes where that is safe. The library decides, and quotes what other parsers read as dates or numbers. Outside of
+ * The text without quotes where that is safe. The library decides, and quotes what other parsers read as dates or numbers. Outside of
  * brackets a text of several lines may become a block scalar.
  */
 export function bareText(
@@ -189,7 +189,7 @@ export function rewriteBlock(old: TextBlock, value: string): TextBlock | undefin
   return undefined;
 }
 
-/** The indentation of its lines. */
+/** The indentation of the lines of a block. */
 function leadOf({ header, lines, column }: TextBlock): { width: number; column: number } {
   const given = /[1-9]/.exec(header)?.[0];
   const first = lines.find((line) => line.trim() !== '') ?? '';

@@ -91,7 +91,7 @@ export async function findStack(
     : noStack(`${quoted(path)} holds no ${stackFileName}`, await fixForFolder(absolute, cwd));
 }
 
-/** Names the stack of a parent folder within the same repository, which is what a user of a subfolder means. */
+/** The fix for a folder without a stack file: it names the stack of a parent folder in the same repository, if there is one. */
 async function fixForFolder(folder: string, cwd: string): Promise<string> {
   const repository = await findRepository(folder);
   for (let parent = dirname(folder); ; parent = dirname(parent)) {

@@ -27,12 +27,12 @@ export function matchStackFiles(
   const ofPolicies = policies.flatMap((source) => ('files' in source ? source.files : []));
   const [listed, named] = [matchFiles(manifests, directory), matchFiles(ofPolicies, directory)];
   const fromInput = piped || manifests.includes(standardInput);
-  const isAny = (path: string) =>
+  const needsNoPattern = (path: string) =>
     path === basename(file) || (fromInput && !path.startsWith('../')) || lists.includes(path);
   return {
-    isFile: (path) => isAny(path) || listed.isFile(path) || named.isFile(path),
+    isFile: (path) => needsNoPattern(path) || listed.isFile(path) || named.isFile(path),
     isAncestor: (path) =>
-      isAny(path) ||
+      needsNoPattern(path) ||
       listed.isAncestor(path) ||
       named.isAncestor(path) ||
       lists.some((list) => list.startsWith(`${path}/`)),

@@ -1,6 +1,6 @@
 /**
- * Which files of the repository cannot be lists, because commands print lists, in the logs of CI as well: the files in trueup's own
- * folder, which holds ledgers and tokens, and the files that git ignores.
+ * Finds the files of the repository that cannot be lists of templates: files in trueup's own folder, which holds ledgers and tokens, and
+ * files that git ignores. Commands print lists, also in the logs of CI.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
@@ -60,7 +60,7 @@ async function answerQuestions(
   }
 }
 
-/** The file system may ignore case. */
+/** Whether the file is in trueup's own folder. Upper and lower case are the same, because the file system may ignore case. */
 function isOfState({ root }: Repository, real: string): boolean {
   return slashes(relative(root, real))
     .split('/')

@@ -12,7 +12,7 @@ import { liesIn, outsideMessage, type Repository } from './find-stack.ts';
 /** The maximal size of a text of manifests, in bytes. */
 export const maxTextBytes = 32 * 1024 * 1024;
 
-/** @param about.file as the user would type it, for the diagnostic */
+/** @param file as the user would type it, for the diagnostic */
 export async function readText(
   path: string,
   { file, repository }: { readonly file: string; readonly repository: Repository },
@@ -44,7 +44,7 @@ export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic
 
 type TextObstacle = FileObstacle | 'outside';
 
-/** Also checks that the file that was opened lies in the repository. */
+/** Reads a regular file, and checks that the file that was opened lies in the repository. */
 async function readOwn(path: string, repository: Repository): Promise<Uint8Array | TextObstacle> {
   let reportsEmpty = false;
   const read = await readRegular(path, maxTextBytes, (opened) => {
@@ -77,7 +77,7 @@ const refusals: Readonly<Record<TextObstacle, (file: string, repository: Reposit
   'too-long': (file) => tooLong(file),
 };
 
-/** A file that was given as the stack, holds no Stack, and lies outside the user's repository. @param repository the user's */
+/** The problem of a file that was given as the stack, but holds no Stack and lies elsewhere. @param repository of the user */
 export function fileOutsideRepository(file: string, { isGit }: Repository): Diagnostic {
   const where = isGit ? 'git repository around the current folder' : 'current folder';
   return refusal('outside-repository', file, {

@@ -35,7 +35,7 @@ const mostLinks = 40;
 export class TrackedFiles {
   readonly #readIndex: ReadIndex;
   readonly #directory: string;
-  /** around the stack; files outside of it are not files of the stack */
+  /** the repository around the stack; files outside of it are not files of the stack */
   readonly #home: Promise<Repository>;
   readonly #roots = new Map<string, Promise<Repository>>();
   readonly #trees = new Map<string, Promise<TrackedFolder>>();
@@ -96,9 +96,9 @@ export class TrackedFiles {
       // Where the file system ignores case, the name may be spelled in another way.
       const isThere = present.has(name) || (await exists(there));
       const isMissing = isThere ? isSubmodule(child) && (await this.#differsFromIndex(child, there)) : true;
-      const isText = isThere && isLink(child) && (await isFile(there));
-      // A link without `core.symlinks` is a file with the link's target as its text.
-      const noted = isText && !wanted.isFile(join(path, name)) ? { ...child, leftOut: true } : child;
+      // Without `core.symlinks`, git checks a link out as a file with the link's target as its text.
+      const isLinkAsText = isThere && isLink(child) && (await isFile(there));
+      const noted = isLinkAsText && !wanted.isFile(join(path, name)) ? { ...child, leftOut: true } : child;
       if ((isMissing || noted !== child) && (await this.#note(noted, join(path, name), wanted)))
         isPartial = true;
     }
@@ -124,7 +124,7 @@ export class TrackedFiles {
     return lacking !== undefined && this.#note(lacking, path, wanted);
   }
 
-  /** @returns whether the checkout lacks it; false for a file that was only deleted */
+  /** Notes a missing file, link, submodule or folder. @returns whether the checkout lacks it; false for a file that was only deleted */
   async #note(node: TrackedNode, path: string, wanted: Wanted): Promise<boolean> {
     if (node instanceof Map) {
       if (!wanted.isEntered(path)) return false;

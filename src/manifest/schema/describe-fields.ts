@@ -173,7 +173,7 @@ function exampleFromType(schema: JsonObject, defaultValue: Json | undefined): Js
   return defaultValue ?? undefined;
 }
 
-/** Its required members, or else its first one. */
+/** A map with its required members, or else with its first member. */
 function exampleOfMembers({ properties, required }: JsonObject): Json {
   const members = Object.entries(isJsonObject(properties) ? properties : {});
   const needed = textsOf(required ?? []);

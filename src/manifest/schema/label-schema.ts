@@ -17,7 +17,7 @@ const key = {
 const value = Type.String({
   pattern: `^(${word})?$`,
   patternErrorMessage:
-    'letters, digits, "-", "_" and ".", at most 63, beginning and ending with one of the former',
+    'letters, digits, "-", "_" and ".", at most 63, beginning and ending with a letter or digit',
 });
 
 export const labelsSchema = (description: string) =>

@@ -138,7 +138,7 @@ function metadataSchema(kind: Kind): JsonObject {
       each: {
         type: ['array', 'object'],
         description:
-          'Makes the document a template, which stands for a resource for each item: a list of texts or of maps with a "key", a map, { file: PATH } for a YAML, JSON or CSV file, or { matrix: { NAME: LIST } }; ${each.key} and ${each.value.NAME} in its texts are replaced',
+          'Makes the document a template, from which a resource is made for each item: a list of texts or of maps with a "key", a map, { file: PATH } for a YAML, JSON or CSV file, or { matrix: { NAME: LIST } }; ${each.key} and ${each.value.NAME} in its texts are replaced',
         examples: [['dev', 'prod'], { file: 'services.csv' }],
       },
       defaults: {

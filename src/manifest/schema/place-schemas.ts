@@ -1,4 +1,4 @@
-/** Schemas of the ledger, the archive of audit trails, and the sources of secrets. */
+/** Schemas of the places of a stack: its ledger, the archive of audit trails, the sources of secrets and of policies. */
 import { Type } from 'typebox';
 
 export const closed = { additionalProperties: false };
@@ -84,8 +84,8 @@ export const Archive = Type.Unsafe<ArchiveDocument>({
   properties: {
     file: Type.String({
       pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]*[^\\:/]$`,
-      patternErrorMessage: 'a file at or below this one, such as .trueup/audit.db, and no address',
-      description: 'SQLite file below this one',
+      patternErrorMessage: 'a file beside or below this one, such as .trueup/audit.db, and no address',
+      description: 'SQLite file beside or below this one',
       examples: ['.trueup/audit.db'],
     }),
     postgres: Type.Object(

@@ -265,7 +265,7 @@ export const stackSchema = Type.Object(
                 guardList('Guards that block by default and only warn in this stack', 'recreate'),
               ),
             },
-            { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
+            { ...closed, description: 'How much a plan may change before a guard must be acknowledged' },
           ),
         ),
         approvals: Type.Optional(Approvals),

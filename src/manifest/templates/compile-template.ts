@@ -137,7 +137,7 @@ type ScalarType = 'boolean' | 'number';
 
 const none: ReadonlySet<ScalarType> = new Set();
 
-/** Empty where a text is allowed. */
+/** The types that the value at a path may have; empty where a text is allowed. */
 function scalarTypes(kind: Kind | undefined, path: Path): ReadonlySet<ScalarType> {
   if (kind === undefined) return none;
   let schemas: readonly JsonObject[] = [manifestSchema(kind)];

@@ -139,7 +139,7 @@ export class CsvFile implements ItemList, CellFile {
   }
 }
 
-/** By rows, the header first. The parser reports where each cell ends, in bytes. */
+/** The spans of all cells, by rows, the header first. The parser reports where each cell ends, in bytes. */
 function findCells(text: string, { parse }: CsvParser): CellSpan[][] {
   const bytes = Buffer.from(text);
   const isAscii = bytes.length === text.length;
@@ -270,7 +270,7 @@ function afterQuote(text: string, from: number, end: number): number | CsvMistak
   };
 }
 
-/** Empty if both are in one line. */
+/** The line of the second offset as the end of a phrase; empty if both offsets are in one line. */
 function lineOf(text: string, from: number, end: number): string {
   const between = lines(text.slice(from, end));
   return between === 0 ? '' : ` in line ${lines(text.slice(0, end)) + 1}`;

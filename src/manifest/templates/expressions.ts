@@ -50,7 +50,7 @@ export function mayHoldExpression(text: string): boolean {
   return text.includes(marker);
 }
 
-/** As it is written. */
+/** The expression as it is written in a text. */
 export function expressionText({ path }: Expression): string {
   return `${marker}${['each', ...path].join('.')}}`;
 }
@@ -70,7 +70,7 @@ export interface Found {
   readonly isMade?: true;
 }
 
-/** Only own members count: `constructor` is found only in an item that has such a member. */
+/** Finds the value of an expression. Only own members count: `constructor` is found only in an item that has such a member. */
 export function find({ path: [name = '', ...rest] }: Expression, { key, items }: Combination): Found {
   const isProduct = !Object.hasOwn(items, 'value');
   if (name === 'key' && rest.length === 0) return findKey(key, items);

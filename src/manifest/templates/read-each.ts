@@ -1,6 +1,6 @@
 /**
- * Reads `metadata.each` of a template: a list or map in the document, a file, or the product of several lists. The number of
- * resources is known, and refused if it is too large, before one of them is made.
+ * Reads `metadata.each` of a template: a list or map in the document, a file, or the product of several lists. The resources are counted
+ * before the first of them is made, and refused if they are too many.
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
@@ -33,7 +33,9 @@ export interface Combination {
 
 /** The lists of a template, not yet combined. */
 export interface EachLists {
+  /** written with `matrix`: each combination of items makes a document */
   readonly isProduct: boolean;
+  /** the lists of `matrix`; otherwise the only list */
   readonly axes: readonly { readonly name: string; readonly list: ItemList }[];
 }
 
@@ -81,7 +83,7 @@ class EachReader {
       return [];
     }
     if (Object.keys(matrix).length > maxLists) {
-      this.#refuse(path, `"matrix" has more than ${maxLists} lists`, 'make one list of several');
+      this.#refuse(path, `"matrix" has more than ${maxLists} lists`, 'combine some of the lists into one');
       return [];
     }
     for (const name of Object.keys(matrix))
@@ -130,7 +132,7 @@ class EachReader {
     if (typeof file !== 'string' || !listFile.test(file)) {
       this.#refuse(
         at,
-        '"file" is not the name of a list',
+        '"file" does not name a YAML, JSON or CSV file',
         `write the path of a file that ends in ".yaml", ".yml", ".json" or ".csv", relative to this file; ${otherForm('file')}`,
       );
       return undefined;

@@ -26,7 +26,7 @@ function withoutEmptyRename(value: Json): Json {
 /** Where a value of a document comes from. */
 type Origin =
   | { readonly is: 'template' }
-  /** the expression is the whole text, and the value that of the item */
+  /** the whole text is one expression, so the value is that of the item */
   | { readonly is: 'item'; readonly item: Item; readonly path: Path }
   /** a text with an expression in it, or `each.key` of a product */
   | { readonly is: 'text'; readonly item: Item; readonly path: Path };
@@ -63,7 +63,7 @@ export class Template {
     this.wrong = compiler.wrong;
   }
 
-  /** @returns problems when the items lack something. If it uses more than the budget, its texts are incomplete */
+  /** @returns problems when the items lack something. If the document uses more than the budget, its texts are incomplete */
   make(combination: Combination, budget: TextBudget): MadeFromTemplate | Diagnostic[] {
     const wrong: Diagnostic[] = [];
     const value = this.#expand(this.#root, combination, { path: [], wrong, budget });
@@ -249,7 +249,7 @@ interface ItemUse {
   readonly path: Path;
 }
 
-/** The key of a product is made of the keys of all its items. A key that is a key of a map is not a value of its item. */
+/** The values of items that expressions use. The key of a product uses the keys of all its items. A key of a map is not such a value. */
 function usesIn(expressions: readonly Expression[], at: Path, combination: Combination): ItemUse[] {
   return expressions.flatMap((expression) => {
     const isKey = expression.path.length === 1 && expression.path[0] === 'key';

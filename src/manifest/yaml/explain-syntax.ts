@@ -51,7 +51,7 @@ export function explainSyntax(source: SourceText, base: number, error: YAMLExcep
   };
 }
 
-/** For a line with hidden parts: the text that the message or the fix repeats may be the secret. */
+/** The text for a line with hidden parts: without what the message or the fix repeats, because that may be the secret. */
 function masked(text: string, { repeats = '' }: Mistake): string {
   return repeats === '' ? text : text.replace(repeats, () => '***');
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the parts of a text that no excerpt may show: values of fields for addresses and secrets, and private keys anywhere. In
- * invalid YAML, everything that might belong to such a field is hidden.
+ * Finds the parts of a text that no excerpt may show: values of fields for URLs and secrets, and private keys anywhere. In invalid YAML,
+ * everything that might belong to such a field is hidden.
  */
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml';
 import { holdsPrivateKey, privateKeyParts } from '../../redaction/mask-text.ts';
@@ -56,7 +56,7 @@ class Finder {
     this.#names = names;
   }
 
-  /** Searches a node for fields of addresses and secrets. */
+  /** Searches a node for fields of URLs and secrets. */
   walk(range: EventRange, at: number): void {
     const type = range.events[at]?.type;
     if (type === EVENT_ID.SEQUENCE) for (const item of itemsOf(range, at)) this.walk(range, item);
@@ -152,7 +152,7 @@ export function isPlainName(name: string): boolean {
   return /^[a-z][a-z_-]{0,30}$/i.test(name);
 }
 
-/** By field, the form of values that cannot be secrets: the name of a variable, an address that ends with the host. */
+/** By field, the form of values that cannot be secrets: the name of a variable, a URL that ends with the host. */
 const plainForms: Readonly<Record<string, RegExp>> = {
   env: /^[A-Z_][A-Z0-9_]*$/,
   version: /^\d{1,6}$/,
@@ -165,7 +165,7 @@ function isPlain(name: string, value: string): boolean {
 }
 
 // Finds what to hide in a text that is not valid YAML. The end of a value is unknown there. So everything is hidden from the
-// name of a field for an address or a secret up to the next line that begins a field at the same or a lower depth.
+// name of a field for a URL or a secret up to the next line that begins a field at the same or a lower depth.
 
 function hiddenRegions(text: string, names: SecretNames): Span[] {
   const regions: Span[] = [];

@@ -73,6 +73,7 @@ export function pairsOf(range: EventRange, at: number): { readonly key: number; 
   return pairs;
 }
 
+/** The text of a scalar, such as a key; undefined for other nodes. */
 export function keyText(range: EventRange, at: number): string | undefined {
   const event = range.events[at];
   return event?.type === EVENT_ID.SCALAR ? getScalarValue(range.text, event) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Recognizes by its name a field that holds an address or a secret, or names the source of one, at any depth and even if
- * misspelt. Diagnostics never show its value.
+ * Recognizes by its name a field that holds a URL or a secret, or names the source of a secret, at any depth and even if misspelt.
+ * Diagnostics never show its value.
  */
 import { jsonSchema } from '../../model/define-kind.ts';
 import { camelCase } from '../../model/field.ts';
@@ -36,8 +36,8 @@ export function leadsToSecret(path: Path, fields: ReadonlySet<string>): boolean 
   return path.some((name) => fields.has(camelCase(name)));
 }
 
-/** Fields of the stack whose value is an address, or has one below it. */
-const addressFields = ['url', 'ledger'];
+/** Fields of the stack whose value is a URL, or has one below it. */
+const urlFields = ['url', 'ledger'];
 
 /** Names of secrets in other tools. They are unknown fields here, so a message about them could show their value. */
 const foreignFields = new Set([
@@ -67,7 +67,7 @@ const cache = new WeakMap<Registry, SecretNames>();
 export function secretNames(kinds: Registry): SecretNames {
   const known = cache.get(kinds);
   if (known !== undefined) return known;
-  const secret = new Set([...secretFields(kinds), ...addressFields]);
+  const secret = new Set([...secretFields(kinds), ...urlFields]);
   const fields = new Set([...fieldsOf(jsonSchema(stackSchema)), ...fieldsOf(anyManifestSchema(kinds))]);
   const results = new Map<string, boolean>();
   const isHidden = (name: string) => {

@@ -28,11 +28,11 @@ export function escapeInvisible(json: string): string {
   );
 }
 
-/** As the library writes it, but with escapes in texts and keys that change the text direction. */
+/** The value as the library writes it, but with escapes in texts and keys that change the text direction. */
 export function dumpYaml(value: Json, options: DumpOptions): string {
   const written = JSON.stringify(value);
   if (!changesDirection(written)) return dump(value, options);
-  // Each is first written as a placeholder, a word that occurs nowhere else.
+  // Each such text is first written as a placeholder, a word that occurs nowhere else.
   let mark = 'text';
   while (written.includes(mark)) mark += 'x';
   const texts: string[] = [];
@@ -68,7 +68,7 @@ interface ManifestText {
   readonly lines: readonly number[];
 }
 
-/** @param schema path or URL of the JSON Schema for editors, if the text is to name one */
+/** @param schema path or URL of the JSON Schema that the text names for editors */
 export function writeManifests(manifests: readonly ManifestDraft[], schema?: string): ManifestText {
   const lines: number[] = [];
   let text = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`;
