@@ -131,8 +131,8 @@ function violationOf(
     return { policy, change, message: missing, isError: true, isEvaluated: false };
   }
   const isError = result?.is !== 'violation';
-  const said = result?.message ?? (isError ? 'the rule was not evaluated' : '');
-  const message = [said, missing ?? ''].filter((text) => text !== '').join('; ');
+  const cause = result?.message ?? (isError ? 'the rule was not evaluated' : '');
+  const message = [cause, missing ?? ''].filter((text) => text !== '').join('; ');
   const wasRun = result !== undefined && result.is !== 'not-evaluated';
   return { policy, change, message, isError, isEvaluated: wasRun && missing === undefined };
 }
@@ -207,8 +207,8 @@ type Decided = Decision & { readonly violation: Violation };
 const effects = { deny: 'denies', confirm: 'blocks', warn: 'warns' } as const;
 
 /**
- * An exemption that has ended stops an apply, even if the policy was acknowledged: whoever acknowledged it cannot have meant a resource
- * that was exempt then.
+ * An exemption that has ended stops an apply, even if the policy was acknowledged: when that was done, the resource may still have been
+ * exempt.
  */
 function effectOf({ violation: { policy }, ended }: Decided): Guard['effect'] {
   return ended === undefined || policy.severity === 'warn' ? effects[policy.severity] : 'denies';
@@ -230,8 +230,8 @@ function toGuards(decided: readonly Decided[], policies: readonly Policy[]): Gua
       if (one === undefined) return [];
       const messages = [...new Set(some.map(messageOf).filter((text) => text !== ''))];
       // Reports of limited size name only resources with a message.
-      const said = messages.length === 0 ? ['the rule does not hold'] : messages;
-      return [{ address: one.violation.change.address, messages: said }];
+      const shown = messages.length === 0 ? ['the rule does not hold'] : messages;
+      return [{ address: one.violation.change.address, messages: shown }];
     });
     const violates = concerns.length === 1 ? 'violates' : 'violate';
     const wants = policy.description === undefined ? '' : `: ${policy.description}`;
@@ -247,7 +247,7 @@ function toGuards(decided: readonly Decided[], policies: readonly Policy[]): Gua
   );
 }
 
-/** 128 bits, of all policies with this name: one of an earlier commit may apply as well. Their messages are in the guard itself. */
+/** 128 bits of a hash over all policies with this name: one of an earlier commit may apply as well. The guard itself has their messages. */
 function ruleHash(policies: readonly Policy[], name: string): string {
   const rules = policies
     .filter((policy) => policy.name === name)
@@ -270,7 +270,7 @@ function messageOf({ violation: { message, change }, ended }: Decided): string {
 }
 
 /** Shows why a resource that the plan does not change violates a policy. */
-const otherTags = 'the plan changes nothing of it, but the tags that it inherits';
+const otherTags = 'the plan changes only the tags that it inherits';
 
 function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Diagnostic[] {
   return exemptions.flatMap((exemption, index): Diagnostic[] => {
@@ -292,7 +292,7 @@ function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Di
 
 /**
  * Warnings about exemptions that match no resource, but nearly match one that violates the policy, which was probably meant. There is no
- * warning about others: policies may be for several stacks, and these exemptions about resources of another one.
+ * warning about others, because policies may be for several stacks, and such an exemption may be about a resource of another stack.
  */
 function unusedExemptions(
   policy: ReadPolicy,

@@ -1,5 +1,5 @@
 /**
- * Evaluates policies in a thread of its own, because only a thread can be ended in the middle of a rule. It parses and checks the
+ * The code of the thread that evaluates policies: only a thread can be ended in the middle of a rule. It parses and checks the
  * expressions, evaluates them, and posts each result. A rule passes only when it gives exactly `true`.
  */
 import { parentPort } from 'node:worker_threads';
@@ -64,7 +64,7 @@ type Evaluate = (variables: Readonly<Record<string, unknown>>) => unknown;
 
 /** Results are posted in batches of this size, so that those before the deadline are known. */
 const batch = 500;
-/** Longer messages are cut. */
+/** Characters of a message, at most. Longer messages are cut. */
 const maxMessage = 500;
 
 const env = celEnv({});

@@ -5,7 +5,7 @@ import type { Exemption } from '../model/policy.ts';
 const day = 24 * 60 * 60 * 1000;
 /** Days from now until the end of an exemption, at most. */
 export const maxExemptionDays = 90;
-/** Each plan warns of an exemption that ends within so many days. */
+/** Each plan warns of an exemption that ends within this many days. */
 const noticeDays = 14;
 
 type ExemptionState =
@@ -31,7 +31,7 @@ export function exemptionsFor(exemptions: readonly Exemption[], address: string)
   return exemptions.filter(({ resource }) => matchesPattern(address, resource));
 }
 
-/** Whether an exemption ends later than all earlier ones about its resources, or is about other resources: then it loosens the policy. */
+/** Whether an exemption loosens the policy: none of those `before` is about all of its resources and ends as late or later. */
 export function isNewExemption(one: Exemption, before: readonly Exemption[]): boolean {
   const end = endOf(one.until) ?? 0;
   return !before.some(

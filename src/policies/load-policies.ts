@@ -49,9 +49,9 @@ export async function loadPolicies(
   const isEarlier = sources.map((source) => 'earlier' in source && source.earlier === true);
   const all = read.map((source, index) => {
     const { policies, diagnostics } = parseSource(source, context);
-    const named =
+    const marked =
       isEarlier[index] === true ? policies : policies.map((one) => ({ ...one, isNamed: true as const }));
-    return { source, policies: named, diagnostics };
+    return { source, policies: marked, diagnostics };
   });
   const named = all.flatMap((one, index) => (isEarlier[index] === true ? [] : one.policies));
   // Earlier policies that did not change are known already.

@@ -32,7 +32,7 @@ export async function loosenedPolicies(
   const unknown: LoosenedSetting = {
     name: 'the files of "spec.policies"',
     before: 'policies that are not valid',
-    after: 'policies that were compared with nothing',
+    after: 'policies as they are now, without a comparison',
     isLost: true,
   };
   const loosened = before.policies.flatMap((policy): LoosenedSetting[] => {

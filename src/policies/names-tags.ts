@@ -15,8 +15,8 @@ const textOrComment =
   /[rR]"""[\s\S]*?"""|[rR]'''[\s\S]*?'''|"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|[rR]"[^"\n]*"|[rR]'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\/\/[^\n]*/g;
 
 /**
- * Only access to another member and a comparison with null do not depend on tags: a rule may pass the whole resource on, as in
- * `[resource].all(r, …)`.
+ * Whether code may read tags. Each use of `resource` counts, except access to another member and a comparison with null, because a rule
+ * may pass the whole resource on, as in `[resource].all(r, …)`.
  */
 function dependsOnTags(code: string): boolean {
   return /\bresource\b(?!\s*\.\s*(?!tags\b)[A-Za-z_])(?!\s*[!=]=\s*null\b)/.test(code);

@@ -90,7 +90,7 @@ async function readWorkTree(
   const paths = [...new Set(listed.flatMap(({ files }) => files))];
   const diagnostics = [
     ...problems,
-    ...(await leftOut(tracked)),
+    ...(await missingFileProblems(tracked)),
     ...(await behindLinks(paths, directory)).map((path) =>
       unreadable(
         `${quoted(displayPath(path, cwd))} is a file of "spec.policies" behind a symbolic link, which a commit does not show`,
@@ -114,9 +114,9 @@ function unreadable(message: string, fix: string): Diagnostic {
 }
 
 /** Problems of a checkout that lacks files: it would have fewer policies than its commit. */
-async function leftOut(tracked: TrackedFiles): Promise<Diagnostic[]> {
-  const { leftOut: sparse, submodules, moved } = await tracked.missing();
-  const lacking = [...sparse, ...(submodules ?? []), ...(moved ?? [])];
+async function missingFileProblems(tracked: TrackedFiles): Promise<Diagnostic[]> {
+  const { leftOut, submodules, moved } = await tracked.missing();
+  const lacking = [...leftOut, ...(submodules ?? []), ...(moved ?? [])];
   if (lacking.length === 0) return [];
   const message = `this checkout lacks ${quoteSome(lacking)}, which "spec.policies" names`;
   return [unreadable(message, 'check out all files of policies')];
@@ -150,7 +150,7 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
   }
 }
 
-/** The full name of a branch, or of a tag if there is no such branch. Looks for the remote first, since git also takes a folder. */
+/** The full name of a branch, or of a tag if there is no such branch. Looks for the remote first: git also takes the path of a folder. */
 async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string | undefined> {
   const { code } = await runGit(['config', '--get', `remote.${remote}.url`], at);
   if (code !== 0) throw new NoRemote(`this clone has no remote ${quoted(remote)}`);

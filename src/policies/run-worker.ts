@@ -8,11 +8,13 @@ import { workerCode } from './worker-code.ts';
 /** Allowed milliseconds of processor time, for all cases and for each. The start of the worker does not count. */
 const timeForAll = 2000;
 const timeForEach = 0.1;
-/** Even on a busy machine, the worker is ended after so many times its allowed time. */
+/** Even on a busy machine, the worker is ended after this many times its allowed time. */
 const maxSlowdown = 30;
+/** Milliseconds between two looks at the processor time, at least. */
 const shortestWait = 20;
 /** Milliseconds for the start, which only loads code: a machine that takes longer has another problem. */
 const timeToStart = 60_000;
+/** Megabytes. */
 const maxMemory = 512;
 
 interface Evaluation {
@@ -109,7 +111,7 @@ async function runWorker(
   }
 }
 
-/** It does not keep the process alive. */
+/** Keeps the worker for the next evaluation. An idle worker does not keep the process alive. */
 function keepIdle(started: StartedWorker): void {
   idle = started;
   started.worker.unref();

@@ -54,7 +54,7 @@ const ExemptionSchema = Type.Object(
       'Workspace/acme/legacy-*',
     ),
     reason: text('Why the rule does not hold for it', 'moves to the new project in January'),
-    owner: text('Who ends it', 'team-network'),
+    owner: text('Who must end the exemption', 'team-network'),
     until: Type.String({
       pattern: String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$`,
       patternErrorMessage: 'a day such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z',
@@ -62,7 +62,7 @@ const ExemptionSchema = Type.Object(
       examples: ['2026-12-31'],
     }),
   },
-  { ...closed, description: 'A resource for which a violation counts as none, until a day' },
+  { ...closed, description: 'A resource whose violations do not count until a day' },
 );
 
 const TestSchema = Type.Object(
@@ -74,7 +74,7 @@ const TestSchema = Type.Object(
     expect: Type.Unsafe<Expected>({
       type: 'string',
       enum: ['pass', 'violation', 'error', 'no-match'],
-      description: 'What comes of it; "error": the rule fails, which counts as a violation in a plan',
+      description: 'The expected result; "error": the rule fails, which counts as a violation in a plan',
     }),
     message: Type.Optional(text('The whole message of the violation', 'a project is missing')),
   },
