@@ -95,7 +95,7 @@ function diagnoseFinding(
   const isFromDefaults = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
   const second = [
     ...(related === undefined ? [] : [{ message: related.message, place: placed(related.path) }]),
-    ...(isFromDefaults ? [mergedUnder(declaration)] : []),
+    ...(isFromDefaults ? [relatedManifest(declaration)] : []),
   ];
   return {
     ...rest,
@@ -107,7 +107,7 @@ function diagnoseFinding(
 }
 
 /** Points at the manifest, not at the place of the resource: a short form from the defaults is in the stack file. */
-function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
+function relatedManifest({ where }: Entry['declaration']): { message: string; place: Place } {
   return { message: 'applies to this manifest', place: where.place(['metadata', 'name']) };
 }
 
@@ -171,19 +171,19 @@ function checkRename(
     !declared.has(formatAddress(successor.address))
   )
     return [];
-  const self = successor.address.name === address.name;
-  if (!self && metadata.renamedFrom !== undefined) return [namesInUse(resource, successor)];
+  const isOwnName = successor.address.name === address.name;
+  if (!isOwnName && metadata.renamedFrom !== undefined) return [namesInUse(resource, successor)];
   return [
     {
       code: 'renamed-and-declared',
       severity: 'error',
       class: 'invalid',
-      message: self
+      message: isOwnName
         ? `"metadata.renamedFrom" of ${quoted(address.name)} is its own name`
         : `${address.kind} ${quoted(address.name)} is declared, and ${quoted(successor.address.name)} is to be renamed from it`,
       place: resource.place,
-      fix: self ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
-      ...(self ? {} : { related: [{ message: 'renamed here', place: successor.place }] }),
+      fix: isOwnName ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
+      ...(isOwnName ? {} : { related: [{ message: 'renamed here', place: successor.place }] }),
     },
   ];
 }

@@ -46,6 +46,7 @@ export function runsOfStack(target: string, history: readonly (HistoryEntry | Le
     entry instanceof LedgerError ? [] : [{ entry: withEnd(entry, history[at - 1]), at }],
   );
   const unread = history.findIndex((entry) => entry instanceof LedgerError);
+  // The last apply after which all resources were live as recorded.
   const proved = entries.find(({ entry }) => entry.proved);
   const all = entries.flatMap((one) => one.entry.changes.map((change) => ({ change, ...one })));
   const here = all.filter(({ change }) => parseAddress(change.address).target === target);

@@ -125,13 +125,13 @@ export function buildPlan(input: PlanInput): PlanResult {
   problems.push(...findDanglingReferences(context, drafts), ...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
-  const drafted = pending.map((draft) =>
+  const unordered = pending.map((draft) =>
     withShownNames(
       context,
       withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
     ),
   );
-  const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, drafted));
+  const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, unordered));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = { ...selectionOf(input), ...partOf(input, { along, leftOut }) };

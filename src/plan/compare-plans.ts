@@ -210,15 +210,15 @@ function pairs<T>(
 /**
  * Finds the first text that differs. Compares only changes that are the same in both plans: the rest of a partly finished change has
  * other reasons.
- * @param clean redacts the fresh plan as plan files are
+ * @param redact redacts the fresh plan as plan files are
  * @returns a clause about the first difference
  */
-export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string | undefined {
+export function findOtherText(given: Plan, fresh: Plan, redact: Redact): string | undefined {
   const differing = new Set(compareWork(fresh.stack, given, fresh).map(({ address }) => formatAddress(address)));
   const shown = new Map(given.changes.map((change) => [formatAddress(change.address), change]));
   const isSame = ({ address }: Pick<Change, 'address'>) => !differing.has(formatAddress(address));
   const isSameCommit = isClean(given) && isClean(fresh) && given.made?.commit === fresh.made?.commit;
-  const comparing = { stack: fresh.stack, isSameCommit, clean };
+  const comparing = { stack: fresh.stack, isSameCommit, redact };
   for (const change of fresh.changes.filter(isSame)) {
     const other = shown.get(formatAddress(change.address));
     const what = other && differentMember(other, change, comparing);
@@ -228,12 +228,12 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   const ofPlan = ({ guards }: Plan) =>
     guards.filter((guard) => !isAboutCheckout(guard) && policyOf(guard.id) === undefined);
   const missingGuard = (guards: readonly Guard[], from: readonly Guard[]) =>
-    guards.find((guard) => !from.some((other) => isShown(other, guard, { isSameWork, clean })));
+    guards.find((guard) => !from.some((other) => isShown(other, guard, { isSameWork, redact })));
   const comparable = ofPlan(fresh).filter(({ concerns }) => isSameWork || concerns.every(isSame));
   const [other] = [
     missingGuard(comparable, given.guards),
     isSameWork ? missingGuard(ofPlan(given), fresh.guards) : undefined,
-    fresh.guards.find((guard) => isWiderPolicy(guard, given.guards, clean)),
+    fresh.guards.find((guard) => isWiderPolicy(guard, given.guards, redact)),
   ].filter((one) => one !== undefined);
   if (other !== undefined) return `the guard ${quoted(other.id)}`;
   if (isSameWork && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
@@ -252,16 +252,16 @@ function neededIn({ part }: Plan): Json {
  * Whether a policy blocks for more than the file shows. Each run reads and checks policies again, and an acknowledgement is only for
  * the messages that the file shows for each resource, from the same rule. A policy that only warns needs none.
  */
-function isWiderPolicy(guard: Guard, given: readonly Guard[], clean: Redact): boolean {
+function isWiderPolicy(guard: Guard, given: readonly Guard[], redact: Redact): boolean {
   const { id, effect, ruleHash } = guard;
   const shown = given.filter((one) => one.id === id);
   if (policyOf(id) === undefined || shown.length === 0 || !isBlocking(guard)) return false;
   const known = new Set(
     shown
       .filter((one) => one.effect === effect && one.ruleHash === ruleHash)
-      .flatMap((one) => concernTexts(clean(one))),
+      .flatMap((one) => concernTexts(redact(one))),
   );
-  return concernTexts(clean(guard)).some((text) => !known.has(text));
+  return concernTexts(redact(guard)).some((text) => !known.has(text));
 }
 
 function isClean({ made }: Plan): boolean {
@@ -271,12 +271,12 @@ function isClean({ made }: Plan): boolean {
 interface Comparing {
   readonly stack: string;
   readonly isSameCommit: boolean;
-  readonly clean: Redact;
+  readonly redact: Redact;
 }
 
 function differentMember(given: Change, fresh: Change, comparing: Comparing): string | undefined {
   // Each of the two runs may know secrets that the other one does not.
-  const isEqual = (one: Json, other: Json) => sameJson(comparing.clean([one]), comparing.clean([other]));
+  const isEqual = (one: Json, other: Json) => sameJson(comparing.redact([one]), comparing.redact([other]));
   if (!isEqual(given.reason, fresh.reason)) return 'the reason';
   if (given.id !== fresh.id) return 'the id';
   if (given.createdBy !== fresh.createdBy) return 'the creator';
@@ -289,16 +289,16 @@ function differentMember(given: Change, fresh: Change, comparing: Comparing): st
 }
 
 /** Both changes have the same fields and values, but the digest does not cover where a value comes from and whether it is shown. */
-function differentField(given: Change, fresh: Change, { stack, clean }: Comparing): string | undefined {
+function differentField(given: Change, fresh: Change, { stack, redact }: Comparing): string | undefined {
   const place = { stack, address: fresh.address };
   const about = ({ origin, unknown, shape }: FieldChange): Json => [origin ?? null, unknown ?? null, shape];
   const named = ({ names = [] }: FieldChange): Json => names.map((one) => ({ ...one }));
   for (const [one, other] of pairs(given.fields, fresh.fields, ({ path }) => canonicalText(path))) {
     if (one === undefined || other === undefined) continue;
     const path = other.path.join('.');
-    if (!sameJson(clean([about(one)]), clean([about(other)]))) return `the origin of ${quoted(path)}`;
-    if (!sameJson(clean([named(one)]), clean([named(other)]))) return `the names in ${quoted(path)}`;
-    const hidden = withRedactedValues(place, other, clean).redacted ?? {};
+    if (!sameJson(redact([about(one)]), redact([about(other)]))) return `the origin of ${quoted(path)}`;
+    if (!sameJson(redact([named(one)]), redact([named(other)]))) return `the names in ${quoted(path)}`;
+    const hidden = withRedactedValues(place, other, redact).redacted ?? {};
     const isHidden = (['before', 'after'] as const).every(
       (side) => one.redacted?.[side] === undefined || hidden[side] !== undefined,
     );
@@ -322,9 +322,9 @@ function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommi
 function isShown(
   by: Guard,
   guard: Guard,
-  { isSameWork, clean }: Pick<Comparing, 'clean'> & { readonly isSameWork: boolean },
+  { isSameWork, redact }: Pick<Comparing, 'redact'> & { readonly isSameWork: boolean },
 ): boolean {
-  const [one, other] = [clean(by), clean(guard)];
+  const [one, other] = [redact(by), redact(guard)];
   const isCounted = other.of !== undefined || one.counted !== other.counted;
   const members = [
     ...(['id', 'effect', 'kind', 'target'] as const),

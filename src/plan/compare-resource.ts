@@ -174,7 +174,7 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
     if (known === undefined)
       return sameJson(value, canonicalDefault(field))
         ? []
-        : [[name, withoutSecrets(canonicalValue(field, value))]];
+        : [[name, withHashedSecrets(canonicalValue(field, value))]];
     if (field.members === undefined || !isJsonObject(value) || !isJsonObject(known)) return [];
     const members = undeclaredIn(field.members, value, known);
     return Object.keys(members).length === 0 ? [] : [[name, members]];
@@ -183,11 +183,11 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
 }
 
 /** A hash in place of each secret part: a URL may contain a password, and a text a private key. It is enough to detect a change. */
-function withoutSecrets(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
+function withHashedSecrets(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withHashedSecrets);
   if (isJsonObject(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [masked(name), withoutSecrets(member)]),
+      Object.entries(value).map(([name, member]) => [masked(name), withHashedSecrets(member)]),
     );
   return typeof value === 'string' ? masked(value) : value;
 }

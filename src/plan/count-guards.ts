@@ -59,21 +59,21 @@ export function countOwnership(
   const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => kindAndTarget(address));
   const before = Map.groupBy(
     // A resource that this plan removes exists again, so it counts only once.
-    new Set(takenByParts.map(({ address }) => address).filter((text) => !isTakenIn(drafts, text))),
+    new Set(takenByParts.map(({ address }) => address).filter((text) => !isRemovedIn(drafts, text))),
     kindAndTargetIn,
   );
   return [...new Set([...owned.keys(), ...changed.keys(), ...before.keys()])].sort().flatMap((place) => {
     const found = owned.get(place) ?? [];
     const some = changed.get(place) ?? [];
-    const gone = before.get(place) ?? [];
-    const first = found[0]?.address ?? some[0]?.change.address ?? gone.map(parseAddress)[0];
+    const removedBefore = before.get(place) ?? [];
+    const first = found[0]?.address ?? some[0]?.change.address ?? removedBefore.map(parseAddress)[0];
     if (first === undefined) return [];
     return {
       kind: first.kind,
       target: first.target,
       owned: found.length,
       removed: some.filter(isTaken).map(({ change: { address } }) => address),
-      removedBefore: gone.length,
+      removedBefore: removedBefore.length,
       remaining: found.filter(({ address }) => remains(context, address, drafts)).length,
       unrecorded: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
       updated: some
@@ -86,11 +86,11 @@ export function countOwnership(
 
 /** Whether the resource stays with the stack. A selection leaves everything outside of it as it is. */
 function remains(context: PlanContext, address: Address, drafts: AllDrafts): boolean {
-  if (isTakenIn(drafts, formatAddress(address))) return false;
+  if (isRemovedIn(drafts, formatAddress(address))) return false;
   return context.isSelection || context.desired.has(formatAddress(address));
 }
 
-function isTakenIn(drafts: AllDrafts, text: AddressText): boolean {
+function isRemovedIn(drafts: AllDrafts, text: AddressText): boolean {
   const draft = drafts.get(text);
   return draft !== undefined && isTaken(draft);
 }
@@ -108,7 +108,7 @@ function isOwned(
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'child') {
     // A child that is removed with its parent is not counted separately.
-    if (isTakenIn(drafts, formatAddress(ownership.of(address)))) return false;
+    if (isRemovedIn(drafts, formatAddress(ownership.of(address)))) return false;
   }
   const draft = all.get(formatAddress(address));
   if (draft !== undefined && isTakenOver(context, address, draft.live)) return true;

@@ -56,6 +56,7 @@ export function ownershipTagsOf(
     ownershipTag.id === ids.own || (ownershipTag.stack === former?.name && hasFormerId(ownershipTag));
   const isOurTag = ({ stack: name, id, moving }: OwnershipTag) =>
     moving === true || (isOurs(name) && (id === undefined || ids.taken?.includes(id) === true));
+  /** Resources with the same tag share one copy of it without the id. */
   const withoutId = new Map<OwnershipTag, OwnershipTag>();
   return {
     isOurs,

@@ -31,7 +31,7 @@ export interface LaterCall {
 }
 
 export interface RecheckMoment {
-  /** milliseconds since 1970 */
+  /** the time, in milliseconds since 1970 */
   readonly now: number;
   /** ids of resources that the apply has created, for which the plan has addresses */
   readonly created?: ReadonlyMap<AddressText, string> | undefined;
@@ -59,12 +59,12 @@ export function recheckAt(
 /** Why the change is stale, if the current defaults of a parent give another result than those that the plan read. */
 function whyDefaultsChanged(context: PlanContext, draft: Draft, about: RecheckMoment): string | undefined {
   const { address } = draft.change;
-  const { inheritable, now } = about;
+  const { inheritable, now: time } = about;
   const resource = context.desired.get(formatAddress(address));
   if (inheritable === undefined || resource === undefined) return undefined;
   const sides = { address, resource, desired: draft.desired, live: draft.live };
   const [planned, found] = [context, { ...context, inheritable: () => inheritable }].map((given) => {
-    const { fields, inherited, notes, risks } = compareResource(given, sides, now);
+    const { fields, inherited, notes, risks } = compareResource(given, sides, time);
     return JSON.stringify([fields, inherited.fields, notes, risks]);
   });
   return planned === found
@@ -72,6 +72,7 @@ function whyDefaultsChanged(context: PlanContext, draft: Draft, about: RecheckMo
     : `the defaults of ${inheritable.from} changed since the plan was made`;
 }
 
+/** Compares with what the plan relied on. In this and the following functions, `now` is the resource as it was read again. */
 function recheckDraft(
   context: PlanContext,
   draft: Draft,
@@ -116,12 +117,12 @@ function whyOtherEffect(
 }
 
 /** Why it is too late for the change by now: time passes between a plan, its approval and the write. */
-function whyExpired(context: PlanContext, draft: Draft, now: number): string | undefined {
+function whyExpired(context: PlanContext, draft: Draft, time: number): string | undefined {
   const { address } = draft.change;
   const resource = context.desired.get(formatAddress(address));
   if (resource === undefined) return undefined;
   const { desired, live } = draft;
-  return compareResource(context, { address, resource, desired, live }, now).expired?.message;
+  return compareResource(context, { address, resource, desired, live }, time).expired?.message;
 }
 
 /** Whether it can become too late for a change at all. */

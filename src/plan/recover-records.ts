@@ -76,15 +76,15 @@ function whyUnverified(
   const movedFrom = context.desired.get(formatAddress(change.address))?.metadata.movedFrom;
   if (ownership.by === 'ledger' && movedFrom !== undefined)
     return `it may still belong to stack ${quoted(movedFrom.stack)}: the next apply takes it over`;
-  if (ownership.by === 'ledger' && change.action !== 'none') return differs(change.fields);
+  if (ownership.by === 'ledger' && change.action !== 'none') return whyDiffers(change.fields);
   if (ownership.by !== 'child') return undefined;
   const parent = planning.records.get(formatAddress(ownership.of(change.address)));
   return parent === undefined ? undefined : whyUnverified(context, planning, parent.draft);
 }
 
-function differs(fields: Draft['change']['fields']): string {
+function whyDiffers(fields: Draft['change']['fields']): string {
   const names = [...new Set(fields.map(({ path }) => path.join('.')))].join(', ');
-  return `live differs from its manifest (${names}), so nothing proves that this stack wrote it: "adopt: true" takes it over`;
+  return `live whyDiffers from its manifest (${names}), so nothing proves that this stack wrote it: "adopt: true" takes it over`;
 }
 
 // Carries over the records of a target whose address changed, if the new address proves them: it has a resource with the
@@ -138,7 +138,7 @@ function whyNotProved(context: PlanContext, text: AddressText, record: LedgerRec
       if (live === undefined) return 'it was not found';
       return isAsLastWritten(context, live, record)
         ? undefined
-        : 'it differs from what this stack last wrote';
+        : 'it whyDiffers from what this stack last wrote';
     }
   }
 }

@@ -71,7 +71,7 @@ export function checkResponses(returned: ReturnedChange): ResponseCheck {
     }),
     unverifiable: states.flatMap(([{ path }, { is }]) => (is === 'never returned' ? [path] : [])),
     unverified: states.flatMap(([field, { is }]) =>
-      is === 'different' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
+      is === 'different' || (isReset(field) && mustBeRead(field, is)) ? [field.path] : [],
     ),
   };
 }
@@ -82,7 +82,7 @@ function isToDefault({ fields }: Kind, { path: [name = '', ...below], after = nu
 }
 
 /** Whether the reset has to be read before it counts. Not for a field that no read returns, or it would be reset in every plan. */
-function isToBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean {
+function mustBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean {
   return is === 'not returned' || (is === 'as sent' && unknown === undefined);
 }
 

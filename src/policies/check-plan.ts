@@ -270,7 +270,7 @@ function messageOf({ violation: { message, change }, ended }: Decided): string {
 }
 
 /** Shows why a resource that the plan does not change violates a policy. */
-const otherTags = 'the plan changes only the tags that it inherits';
+const otherTags = 'of this resource, the plan changes only inherited tags';
 
 function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Diagnostic[] {
   return exemptions.flatMap((exemption, index): Diagnostic[] => {

@@ -10,7 +10,7 @@ const timeForAll = 2000;
 const timeForEach = 0.1;
 /** Even on a busy machine, the worker is ended after this many times its allowed time. */
 const maxSlowdown = 30;
-/** Milliseconds between two looks at the processor time, at least. */
+/** Milliseconds between two reads of the processor time, at least. */
 const shortestWait = 20;
 /** Milliseconds for the start, which only loads code: a machine that takes longer has another problem. */
 const timeToStart = 60_000;

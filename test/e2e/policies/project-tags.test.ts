@@ -40,7 +40,7 @@ describe('A policy by tags, if only the project of a workspace gets the tag', ()
     expect(changes.map(({ address }) => address)).toEqual(['Project/acme/home']);
     expect(guards.map(({ id }) => id)).toContain(found);
     const { out } = await stack.run(['plan'], 0);
-    expect(out).toContain('the plan changes only the tags that it inherits');
+    expect(out).toContain('of this resource, the plan changes only inherited tags');
     await stack.run(['apply', '--yes'], 5);
     expect(bench.wire.writes()).toEqual([]);
     await stack.declare(home('prod'), auto({ autoApply: false }));
