@@ -49,7 +49,9 @@ export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
   const found = hidesSecret(problem, where) && code !== 'unknown-field' ? undefined : problem.found;
   const related = [
     ...(problem.related ?? []).map((other) => ({ message: other.message, place: where.place(other.path) })),
-    ...(isFromDefaults ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }] : []),
+    ...(isFromDefaults
+      ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }]
+      : []),
   ];
   return {
     code,

@@ -193,7 +193,9 @@ function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match
   }
   const isInterrupted = match.approved.action === 'create' && match.fresh?.action === 'update';
   return (
-    isInterrupted && match.left.isOurs && match.left.fields.some((field) => setsSameField(field, fresh, match))
+    isInterrupted &&
+    match.left.isOurs &&
+    match.left.fields.some((field) => setsSameField(field, fresh, match))
   );
 }
 

@@ -63,7 +63,9 @@ function unknownCommit(
 ): CountedGuard {
   const message = `it is unknown whether commit ${shortCommit(applied)}, which was applied last, is later than these manifests: ${why}`;
   const concerns =
-    nowhere === true ? drafts.flatMap((draft) => revertedBy(draft, set ?? recordedFields(draft, context))) : [];
+    nowhere === true
+      ? drafts.flatMap((draft) => revertedBy(draft, set ?? recordedFields(draft, context)))
+      : [];
   if (concerns.length === 0) return { id: 'commit-unknown', counted: drafts.length, message, concerns };
   return {
     id: 'commit-unknown',

@@ -214,7 +214,9 @@ function pairs<T>(
  * @returns a clause about the first difference
  */
 export function findOtherText(given: Plan, fresh: Plan, redact: Redact): string | undefined {
-  const differing = new Set(compareWork(fresh.stack, given, fresh).map(({ address }) => formatAddress(address)));
+  const differing = new Set(
+    compareWork(fresh.stack, given, fresh).map(({ address }) => formatAddress(address)),
+  );
   const shown = new Map(given.changes.map((change) => [formatAddress(change.address), change]));
   const isSame = ({ address }: Pick<Change, 'address'>) => !differing.has(formatAddress(address));
   const isSameCommit = isClean(given) && isClean(fresh) && given.made?.commit === fresh.made?.commit;
