@@ -9,7 +9,7 @@ import { stackSchema } from './schema/stack-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { createSourceText } from './yaml/yaml-document.ts';
 
-/** The environment variable with the database's address, when the stack names no other source. */
+/** The environment variable with the URL of the database, when the stack names no other source. */
 const ledgerUrlVariable = 'TRUEUP_LEDGER_URL';
 
 /** @param written valid against the stack's schema */
@@ -49,7 +49,7 @@ function flowText(value: Json): string {
   return `{ ${members.join(', ')} }`;
 }
 
-/** Other texts mean something else in YAML without quotes, or might. */
+/** Whether a text needs no quotes in YAML. Others mean something else without quotes, or might. */
 function isPlainText(text: string): boolean {
   return /^[A-Za-z_./][A-Za-z0-9_./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
 }
@@ -80,7 +80,7 @@ export function parseLedgerPlace(text: string): LedgerPlace | string {
     schema,
     typed: () => undefined,
     field: () => undefined,
-    // A user may have written the address of a database, which is a secret.
+    // A user may have written the URL of a database, which is a secret.
     isSecret: () => true,
     absent: 'unmanaged',
   });

@@ -72,7 +72,7 @@ function placeOf(problem: Problem, where: DocumentPlaces): Place {
   return hidesSecret(problem, where) ? maskedPlace(place, side) : place;
 }
 
-/** Equal for diagnostics with the same code at the same place. */
+/** A key that is equal for diagnostics with the same code at the same place. */
 export function diagnosticKey({ code, place }: Diagnostic): string {
   const list = place?.list;
   const at = list === undefined ? [] : [list.file, list.line, list.column];
@@ -93,7 +93,7 @@ function hidesSecret({ code, path, meant = path }: Problem, where: DocumentPlace
   return code !== 'missing-field' && (where.isSecret(path) || where.isSecret(meant));
 }
 
-/** `spec.vcsRepo.branch`, `spec.targets[0].name`, `spec.tags["cost center"]`. */
+/** A path as messages show it: `spec.vcsRepo.branch`, `spec.targets[0].name`, `spec.tags["cost center"]`. */
 export function pathText(path: Path): string {
   return path
     .map((segment, index) => {
@@ -183,7 +183,7 @@ function withoutPrefix(name: string, known: readonly string[]): string | undefin
   return longer.toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** `executionMode` at the top level, `target` in the spec: the right field in the wrong section. */
+/** The fix for a right field in the wrong section: `executionMode` at the top level, `target` in the spec. */
 function otherSection(
   name: string,
   parent: Path,

@@ -258,7 +258,7 @@ function isOneTemplate(one: Entry, other: Entry): boolean {
   return template !== undefined && template === other.declaration.document.made?.from;
 }
 
-/** `: by "tags" of Workspace "app" and by a separate document`. */
+/** The end of the message, if a short form declares one of them: `: by "tags" of Workspace "app" and by a separate document`. */
 function byWhat(first: Entry, again: Entry): string {
   const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
   if (short === undefined) return '';

@@ -287,7 +287,7 @@ interface NamedTarget {
   readonly path: Path;
 }
 
-/** Undefined when the manifest names no target. */
+/** The targets that the manifest names; undefined when it names none. */
 function namedTargets(metadata: unknown): NamedTarget[] | undefined {
   const { target, targets } = isJsonObject(metadata as never) ? (metadata as Record<string, unknown>) : {};
   if (typeof target === 'string') return [{ name: target, path: ['metadata', 'target'] }];

@@ -11,7 +11,7 @@ import type { Coverage, Plan } from '../model/plan.ts';
 /** The clocks of a run and of the service may differ by this many milliseconds, if the difference is not known. */
 export const clockSkew = 60_000;
 
-/** The same, if responses of the service showed the difference: they have whole seconds, and take time to arrive. */
+/** How exact the difference is, if responses of the service showed it: their dates are whole seconds, and they take time to arrive. */
 const reportedSkew = 5_000;
 
 /** How long a killed apply may have written: the default time limit of a run. */
@@ -106,8 +106,8 @@ function timeOfRun(
 }
 
 /**
- * Whether the change left its resource as declared. One that was killed, or stopped between two calls, may have written, but earlier
- * drift may remain: so modifications before it are reported too.
+ * Whether the change left its resource as declared. If it was killed, or stopped between two calls, it may have written something, but
+ * earlier drift may remain, so earlier modifications are reported, too.
  */
 function isCompleted({ outcome, foundTrue }: HistoryChange): boolean {
   return outcome === 'applied' || outcome === 'unchanged' || foundTrue === true;
@@ -145,7 +145,7 @@ export function lastModifiedBy(
   const byResource = Map.groupBy(trail.events, ({ resource }) => resource.id);
   const isOwn = ({ requestId }: TrailEvent) => requestId !== undefined && runs.requests.has(requestId);
   const own = trail.events.filter(isOwn);
-  // The trail of a service may have no request ids at all, though its responses had them.
+  // The trail of a service may have no request ids at all, although the service's responses have them.
   const hasRequestIds = trail.events.some(({ requestId }) => requestId !== undefined);
   const ourActors = new Set(own.map(({ actor }) => actor.id));
   const knownSince = runs.knownSince(clockAhead);

@@ -182,7 +182,7 @@ export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spe
   return Object.fromEntries(found);
 }
 
-/** A hash in place of each secret part: a URL may contain a password, and a text a private key. It is enough to detect a change. */
+/** The value with a hash for each text with a secret, such as a password in a URL, or a private key: a hash shows a change as well. */
 function withHashedSecrets(value: Json): Json {
   if (Array.isArray(value)) return value.map(withHashedSecrets);
   if (isJsonObject(value))

@@ -1,6 +1,6 @@
 /**
- * Prevents the deletion of a resource that contains others, such as a project with workspaces, unless the same plan deletes them or
- * moves them to another one.
+ * Prevents the deletion of a resource that contains others, such as a project with workspaces, unless the same plan deletes these as
+ * well, or moves them elsewhere.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { valueAt } from '../model/json.ts';

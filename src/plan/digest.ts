@@ -113,7 +113,7 @@ export function fingerprintOf(content: Spec): string {
   return shortHash(canonicalText(content));
 }
 
-/** 32 hexadecimal characters. */
+/** The digest of a plan: 32 hexadecimal characters. */
 export function digestOf(meaning: PlanMeaning): string {
   const { stack, changes, changedNames } = meaning;
   const meanings = changes.flatMap((change) => [

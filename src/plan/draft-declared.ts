@@ -1,6 +1,6 @@
 /**
- * Drafts the change of a declared resource, compared field by field, without its calls, and finds references to resources that
- * will not exist or could not be read.
+ * Drafts the change of a declared resource: compares it field by field, and leaves its calls to `plan-calls.ts`. Also finds references to
+ * resources that will not exist or could not be read.
  */
 import { canonicalDefault, canonicalSpec, canonicalValue } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
@@ -244,7 +244,7 @@ function predictedNotes(
   return action === 'create' ? context.predictedNotes(address) : [];
 }
 
-/** A creation may fail because the resource already exists and could not be read. */
+/** A note that the creation may fail, because the resource may exist although it was not found. */
 function mayExistNote(
   context: PlanContext,
   { resource: { address }, live }: DraftInput,

@@ -1,6 +1,6 @@
 /**
- * Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a child. Finds
- * what a plan will delete, and which other resources lose access by that.
+ * Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a child. Also finds what a
+ * plan will delete, and which other resources lose access because of that.
  */
 import { canonicalSpec, contentAfter } from '../compare/comparisons.ts';
 import { diff } from '../compare/diff.ts';
@@ -81,7 +81,7 @@ function findRemainingAccess(context: PlanContext, address: Address): string[] {
   });
 }
 
-/** The mode as a field of the change, so that a safe, a plain and a forced delete have different digests. */
+/** The mode of a deletion as a field of the change, so that a safe, a plain and a forced delete have different digests. */
 function removalModeField(
   context: PlanContext,
   address: Address,
@@ -143,7 +143,7 @@ function draftWithdrawal(context: PlanContext, address: Address, reason: string)
   };
 }
 
-/** The ownership tag that the parent will have: it may already have it when the child is read again before this change is sent. */
+/** The ownership tag that the parent will have. It may have this tag already when the child is read again before its change is sent. */
 function ownershipTagOfParent(context: PlanContext, address: Address): OwnershipTag | undefined {
   const { ownership } = context.kind(address.kind);
   const parent =
@@ -152,7 +152,7 @@ function ownershipTagOfParent(context: PlanContext, address: Address): Ownership
   return verdict?.is === 'ours' ? verdict.ownershipTag : undefined;
 }
 
-/** By address of a deleted parent: sentences of the kinds of its children about other resources that lose something and stay. */
+/** By address of a deleted parent: sentences about other resources that stay, but lose something. The kinds of its children write them. */
 export function findLosses(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,

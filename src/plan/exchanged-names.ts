@@ -29,7 +29,7 @@ export interface FoundNames {
   readonly exchanged: readonly ExchangedName[];
 }
 
-/** In a plan of a part, only the names of its resources. */
+/** The names that changed; in a plan of a part, only those of its resources. */
 export function findChangedNames(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): FoundNames {
   return {
     references: changedReferences(context).filter(
@@ -39,7 +39,7 @@ export function findChangedNames(context: PlanContext, drafts: ReadonlyMap<Addre
   };
 }
 
-/** For the digest: sorted, each once. */
+/** The changed names for the digest: sorted, each once. */
 export function changedNamesOf({ references, exchanged }: FoundNames): readonly ChangedName[] {
   const all = [...references.flatMap(({ names }) => names), ...exchanged.map(({ name }) => name)];
   const byText = new Map(

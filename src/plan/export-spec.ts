@@ -16,7 +16,7 @@ interface ExportInput {
   readonly defaults: Spec;
 }
 
-/** In the order of the table; values in canonical form, but durations like `1h30m`. */
+/** The spec in the order of the table. Values are in canonical form, but durations like `1h30m`. */
 export function exportSpec({ fields, live, defaults }: ExportInput): Spec {
   const written: Record<string, Json> = {};
   for (const [name, field] of Object.entries(fields)) {

@@ -149,7 +149,7 @@ function findUnrecorded(context: PlanContext): Unrecorded[] {
   });
 }
 
-/** Whether its parent is reported as unrecorded. */
+/** Whether the address is that of a child whose parent is reported as unrecorded. */
 function isChildOfUnrecorded(context: PlanContext, address: Address): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by !== 'child') return false;

@@ -80,7 +80,7 @@ function pendingFields(kind: Kind, resource: DesiredResource, record: LedgerReco
   return changesBetween(kind.fields, complete(record.fields), complete(asApplied(kind, resource, record)));
 }
 
-/** The spec with recorded ids for names that the ledger has, too: if such a name has another id now, the service changed, not the files. */
+/** The spec with the recorded ids of names that the record has, too: if such a name has another id now, only the service changed. */
 function asApplied({ named }: Kind, { spec, names = {} }: DesiredResource, record: LedgerRecord): Spec {
   return (named?.references ?? []).reduce((into, { id: path }) => {
     const [now, known] = [names, record.names ?? {}].map((all) => all[nameKey(path)]);

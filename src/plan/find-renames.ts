@@ -49,7 +49,7 @@ export function findRenames(
   );
 }
 
-/** Ours and no longer declared; for kinds without ownership tags only if this plan removes it. */
+/** Whether the resource is ours and no longer declared; for kinds without ownership tags only if this plan removes it. */
 function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<AddressText, Draft>): boolean {
   const { address, evidence } = live;
   const text = formatAddress(address);

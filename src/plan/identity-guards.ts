@@ -76,7 +76,7 @@ function giveBack({ stack }: PlanContext, owner: string): string {
   return `it came from stack ${quoted(owner)}; to give it back, declare it here with ${quoted(`movedTo: { stack: ${owner} }`)}, and there with ${quoted(`movedFrom: { stack: ${stack.name} }`)}`;
 }
 
-/** Whether it has our ownership tag, but no record: the ledger was lost, or another repository has a stack with the same name. */
+/** Whether the resource has our tag, but no record: the ledger was lost, or another repository has a stack with the same name. */
 function isUnrecorded(context: PlanContext, { change: { address, action } }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
   const parent = ownership.by === 'child' ? ownership.of(address) : address;

@@ -26,7 +26,7 @@ export function isAsLastWritten(context: PlanContext, live: LiveResource, record
 /** What changed in a resource since this stack last wrote it; `unknown` if the ledger does not have its content. */
 type ChangedSince = readonly string[] | 'unknown';
 
-/** Only for kinds with an ownership tag, in a target that keeps no tags. @returns the names of the changed fields, sorted */
+/** For a resource of a kind with ownership tags, in a target that keeps none. @returns the names of the changed fields, sorted */
 function changedSince(context: PlanContext, live: LiveResource): ChangedSince {
   const { address } = live;
   const record = context.record(address);

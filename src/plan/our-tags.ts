@@ -124,7 +124,7 @@ export function withRecordedOwner(
   return !isChild && owned.isLedgerOwned() ? withRecordedOwnership(live, record, { owned, known }) : live;
 }
 
-/** Another stack took the resource over, and may not have written its own ownership tag yet. */
+/** The resource with the tag of the stack that took it over from this one, and that may not have written its own tag yet. */
 function withOtherOwner(
   live: LiveResource,
   { to, id }: MovedAway,
@@ -151,7 +151,7 @@ function withFormerOwner(
   return isFormer ? withTag(live, { ...ownershipTag, moving: true }) : live;
 }
 
-/** A missing id contradicts nothing. */
+/** Whether both ids can be those of one resource: a missing id contradicts nothing. */
 function isSameId(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
 }

@@ -16,7 +16,7 @@ export interface ExpressionProblem {
   readonly fix?: string;
 }
 
-/** What is known about a value: its members, or its elements. An undefined shape: nothing is known. */
+/** What is known about a value: its members, or its elements. If a shape is undefined, nothing is known. */
 export interface Shape {
   readonly members?: Readonly<Record<string, Shape | undefined>>;
   readonly element?: Shape;

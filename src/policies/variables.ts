@@ -6,7 +6,7 @@ import type { RelatedResource } from '../model/policy.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Shape } from './check-expression.ts';
 
-/** What a rule may ask of a change, wherever the change comes from. */
+/** All that a rule may use of a change. It is the same, regardless of where the change comes from. */
 export interface PolicyChange extends Pick<Change, 'address' | 'action' | 'fields'> {
   /** the content before and after; undefined if there is none */
   readonly before: Spec | undefined;
@@ -15,17 +15,17 @@ export interface PolicyChange extends Pick<Change, 'address' | 'action' | 'field
   readonly tags: Readonly<Record<string, string>>;
   /** the same before the change, if it differs */
   readonly tagsBefore?: Readonly<Record<string, string>>;
-  /** it may have other tags, which the service did not show */
+  /** the resource may have other tags, which the service did not show */
   readonly hasUnknownTags?: true;
-  /** only its own tags are known, not the inherited ones */
+  /** only the resource's own tags are known, not the inherited ones */
   readonly hasUnknownInherited?: true;
-  /** it has no change of its own, but inherits other tags from its workspace or its project: only policies about tags check it */
+  /** the plan does not change the resource itself, but the tags that it inherits: only policies about tags check it */
   readonly getsOtherTags?: true;
   /** the organization of its target, or the mount with its namespace: `platform/auth/cluster` */
   readonly place: string | undefined;
   readonly accessGained: readonly string[];
   readonly accessLost: readonly string[];
-  /** `teams/a/net.yaml:12` */
+  /** file and line of the manifest: `teams/a/net.yaml:12` */
   readonly declaredAt: string | undefined;
   readonly parent: RelatedResource | undefined;
   readonly references: readonly RelatedResource[];
@@ -230,7 +230,7 @@ type CelJson =
   | readonly CelJson[]
   | { readonly [name: string]: CelJson };
 
-/** An object that several changes have is converted once. */
+/** The objects that were converted: one that several changes have in common is converted once. */
 const converted = new WeakMap<object, CelJson>();
 
 /** A whole number that JSON cannot hold exactly stays a double. */

@@ -1,6 +1,6 @@
 /**
- * Inserts, removes or moves an entry: a member of a map or an item of a list. An entry with a line of its own is moved with that line and
- * with its comments: the one beside it, those directly above, and those directly below with a deeper indentation.
+ * Inserts, removes or moves an entry: a member of a map or an item of a list. A line of its own belongs to the entry, and so do its
+ * comments: the one beside it, those directly above, and those directly below with a deeper indentation.
  */
 import type { Json } from '../../model/json.ts';
 import {

@@ -23,7 +23,7 @@ export async function findRepository(directory: string): Promise<Repository> {
 }
 
 /**
- * Whether a path lies in the repository. Files in `.git` do not count as such: the configuration of git may hold the login of a CI job.
+ * Whether a path lies in the repository. Files in `.git` do not count: the configuration of git may hold the login of a CI job.
  * @param real absolute, with all links resolved
  */
 export function liesIn({ root }: Repository, real: string): boolean {

@@ -167,7 +167,7 @@ function matchesBelow(root: string, glob: string): (file: string) => boolean {
   return (file) => matches(slashes(relative(root, file)));
 }
 
-/** Undefined for a directory. */
+/** The file at a path; undefined for a directory. */
 async function listFile(pattern: string, path: string): Promise<PatternMatch | undefined> {
   try {
     return (await stat(path)).isDirectory() ? undefined : { files: [path] };

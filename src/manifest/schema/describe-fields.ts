@@ -137,7 +137,7 @@ function meaningOfNull(schema: JsonObject, field: Field | undefined): string {
   return meaningOfDefault(field) ?? clause ?? 'the default of the service';
 }
 
-/** Undefined for a default whose value does not show its meaning, such as `""`. */
+/** A default with its meaning; undefined for one whose value does not show its meaning, such as `""`. */
 function meaningOfDefault(field: Field | undefined): string | undefined {
   const value = field?.default;
   if (value === undefined || value === null || value === '') return undefined;
@@ -188,7 +188,7 @@ function exampleOfMembers({ properties, required }: JsonObject): Json {
 
 // The type of a field in words, from its JSON Schema: `text`, `"remote" or "local"`, `a list of text`, `a number from 0 to 100`.
 
-/** Without null, which has a separate meaning in each field. */
+/** The type in words, without null, which has a separate meaning in each field. */
 function describeType(schema: JsonObject): string {
   const values = schema['const'] === undefined ? schema['enum'] : [schema['const']];
   if (Array.isArray(values) && values.length <= mostWords)

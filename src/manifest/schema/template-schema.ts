@@ -47,7 +47,7 @@ const expression = {
   patternErrorMessage: 'a text with an expression such as ${each.value.NAME}',
 };
 
-/** The same, or a text with an expression, at any depth. */
+/** A schema that also allows a text with an expression for each value, at any depth. */
 function withExpression(schema: Json): Json {
   if (!isJsonObject(schema) || isPlainText(schema)) return schema;
   const inside = mapProperties(schema, (_, member) => withExpression(member));

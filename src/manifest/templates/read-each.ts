@@ -187,7 +187,7 @@ export function countOf({ axes }: EachLists): number {
   return axes.reduce((count, { list }) => count * list.items.length, 1);
 }
 
-/** In the order of the lists; the item of the last list changes fastest. */
+/** All combinations, in the order of the lists; the item of the last list changes fastest. */
 export function* combinationsOf({ axes, isProduct }: EachLists): Generator<Combination> {
   const [first, ...more] = axes;
   if (first === undefined) return;
