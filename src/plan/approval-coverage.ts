@@ -92,9 +92,9 @@ function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): 
 }
 
 /**
- * Whether a changed name was approved. The rest of an approved exchange of names has the same id, and the same or fewer recorded ids; it has no
- * `recordedAs` if a part of the exchange was applied. A name that the fresh plan no longer reports as changed must still refer to the
- * approved resource: then the ledger has recorded it by now, and the name was not changed back.
+ * Whether a changed name was approved. The rest of an approved exchange of names has the same id, and the same or fewer recorded ids; it
+ * has no `recordedAs` if a part of the exchange was applied. A name that the fresh plan no longer reports as changed must still refer to
+ * the approved resource: then the ledger has recorded it by now, and the name was not changed back.
  */
 function isNameCovered(
   { one: approved, other: fresh }: NameDifference,
