@@ -84,7 +84,7 @@ function whyUnverified(
 
 function whyDiffers(fields: Draft['change']['fields']): string {
   const names = [...new Set(fields.map(({ path }) => path.join('.')))].join(', ');
-  return `live whyDiffers from its manifest (${names}), so nothing proves that this stack wrote it: "adopt: true" takes it over`;
+  return `live differs from its manifest (${names}), so nothing proves that this stack wrote it: "adopt: true" takes it over`;
 }
 
 // Carries over the records of a target whose address changed, if the new address proves them: it has a resource with the
@@ -138,7 +138,7 @@ function whyNotProved(context: PlanContext, text: AddressText, record: LedgerRec
       if (live === undefined) return 'it was not found';
       return isAsLastWritten(context, live, record)
         ? undefined
-        : 'it whyDiffers from what this stack last wrote';
+        : 'it differs from what this stack last wrote';
     }
   }
 }
