@@ -1,9 +1,11 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../src/model/field.ts';
 import type { PlanDifference } from '../../src/model/plan.ts';
 import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
 import { plain } from '../../src/report/text/layout.ts';
+import { differenceSchema } from '../../src/report/json/result-schemas.ts';
 import { renderPlanDifferenceJson } from '../../src/report/json/plan-difference.ts';
 import { renderPlanDifference } from '../../src/report/text/plan-difference.ts';
 import { anyPlan, hostileText } from '../support/report/arbitrary-plan.ts';
@@ -113,6 +115,16 @@ describe('The difference of two plans as JSON', () => {
         },
       ],
     });
+  });
+
+  it('matches the published schema for any two plans', () => {
+    const matches = new Ajv2020({ strict: false, formats: { 'date-time': true } }).compile(differenceSchema);
+    fc.assert(
+      fc.property(anyPlan, anyPlan, (one, other) => {
+        matches(JSON.parse(renderPlanDifferenceJson(comparePlans(one, other), digests)));
+        expect(matches.errors ?? []).toEqual([]);
+      }),
+    );
   });
 
   it('says that plans with the same meaning are the same', () => {

@@ -10,7 +10,7 @@ const waitingApply = Type.Object(
     waitsFor: Type.Enum([...waitReasons], {
       type: 'string',
       description:
-        'freeze: its end; approval: that a person approves the plan; guard: a guard or a policy stops it; lock: another run has the stack; retry: the last try failed',
+        'freeze: its end; approval: that a person approves the plan; guard: a guard or a policy stops it; lock: another run has the stack; retry: the last try failed; target: the applies to its target are paused',
     }),
     since: time('since when there is something to apply'),
     reason: Type.String(),

@@ -156,6 +156,15 @@ const sides = <M extends Parameters<typeof Type.Optional>[0]>(member: M) => ({
 
 const texts = Type.Object(sides(Type.String()), closed);
 
+const idsOfName = Type.Object(
+  {
+    id: Type.String({ description: 'the id that the name has now; the address of what the plan creates' }),
+    recorded: Type.Array(Type.String(), { description: 'the ids that the ledger has for the name' }),
+    recordedAs: Type.Optional(Type.String({ description: 'the address for which the ledger has the id' })),
+  },
+  closed,
+);
+
 export const differenceSchema = Type.Object(
   {
     version: Type.Literal(1),
@@ -186,6 +195,11 @@ export const differenceSchema = Type.Object(
           references: Type.Optional(
             Type.Array(Type.Object({ address: Type.String(), ...sides(Type.String()) }, closed), {
               description: 'remote ids of other resources that the change names, where they differ',
+            }),
+          ),
+          names: Type.Optional(
+            Type.Array(Type.Object({ name: Type.String(), ...sides(idsOfName) }, closed), {
+              description: 'names that refer to another object than the ledger recorded, where they differ',
             }),
           ),
           fields: Type.Array(Type.Object({ path, ...sides(side) }, closed), {

@@ -114,8 +114,6 @@ function driftSection(stack: Row, now: number): Html | undefined {
   const report = stack['last_report'] as DriftJson | null;
   if (report === null) return undefined;
   const { drifted, changedNames, pending, summary } = report;
-  const left =
-    summary.drifted + summary.changedNames - Math.min(drifted.length, maxShown) - changedNames.length;
   const rows = [
     ...drifted.slice(0, maxShown).map((one) => driftCells(one, now)),
     ...changedNames
@@ -127,6 +125,7 @@ function driftSection(stack: Row, now: number): Html | undefined {
         html`<span class="muted">not known</span>`,
       ]),
   ];
+  const left = summary.drifted + summary.changedNames - rows.length;
   return html`<section><h2>Drift</h2>
 ${rows.length === 0 ? html`<p>Nothing was changed in the targets since the last apply.</p>` : table(['State', 'Resource', 'Changed', 'Last modified'], rows, 'Resources that drifted')}
 ${left > 0 && html`<p class="muted">and ${left} more: "trueup drift" shows them</p>`}

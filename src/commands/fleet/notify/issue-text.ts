@@ -80,12 +80,11 @@ const shares = { table: 12_000, names: 6_000 };
 
 /** The text of the issue of one stack, without its marker. */
 export function stackBody({ repository, path, stack, opened, report }: ShownDrift): string {
-  const { changedNames } = report;
   const { plan, apply, accept } = commandsFor(path);
   const before = [
     `**${driftCount(report)}** in stack ${code(stack)}, ${code(path)} of repository ${code(repository)}. First seen ${code(time(opened))}.`,
     fitted(tableOf(report), shares.table),
-    fitted(namesOf(changedNames), shares.names),
+    fitted(namesOf(report), shares.names),
   ].filter(Boolean);
   const after = [
     [
@@ -152,12 +151,13 @@ function touchedLines(touched: DriftedJson['touched']): string[] {
   ];
 }
 
-function namesOf(names: DriftJson['changedNames']): Section {
+function namesOf({ changedNames, summary }: DriftJson): Section {
   return {
     heading: '### Names that refer to other objects',
-    blocks: names.map(({ address, message }) => `- ${code(address)}: ${sentence(message)}`),
+    blocks: changedNames.map(({ address, message }) => `- ${code(address)}: ${sentence(message)}`),
     between: '\n',
-    left: (count) => `**and ${count} more**, which \`trueup drift\` lists`,
+    left: (count) =>
+      `**and ${count + summary.changedNames - changedNames.length} more**, which \`trueup drift\` lists`,
   };
 }
 
