@@ -129,7 +129,7 @@ async function approve(
   );
 }
 
-/** A flag without an effect is a mistake: the user expects an approval. */
+/** Refuses flags that have no effect with --list: a user who passes one expects an approval. */
 function refuseFlagsOfList({ list, ack, key, commit, expires }: ApproveOptions): void {
   if (list !== true) return;
   const given = Object.entries({ ack, key, commit, expires }).flatMap(([name, value]) =>
@@ -242,7 +242,7 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
 }
 
 /**
- * The ids to sign: for a policy not its name, but its message for each resource, which the digest of a plan does not cover.
+ * The ids to sign. For a policy, these are the keys of its messages, because the digest of a plan does not cover the messages.
  * @param typed ids of guards, and keys of policies as jobs print them
  * @throws CommandStop for a policy with a digest alone, which does not show the messages
  */
@@ -269,16 +269,16 @@ function showPlan(
   textOutput(terminal)?.write(
     `${[...risks, ...(risks.length === 0 ? [] : ['']), `${summaryLine(shown)}; the whole plan: trueup show ${shellWord(file)}`].join('\n')}\n`,
   );
-  const fired = new Set(plan.guards.map(({ id }) => id));
-  const untripped = acknowledged.filter((id) => !fired.has(id));
-  if (untripped.length > 0)
-    printNote(terminal, `note: this plan does not trip ${untripped.join(', ')}: nothing to acknowledge`);
+  const tripped = new Set(plan.guards.map(({ id }) => id));
+  const notTripped = acknowledged.filter((id) => !tripped.has(id));
+  if (notTripped.length > 0)
+    printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: nothing to acknowledge`);
   const unacknowledged = openIds(plan.guards, acknowledged);
   if (deniedIds(plan.guards).length > 0) printNote(terminal, `note: ${deniedStep(plan.guards)}`);
   else if (unacknowledged.length > 0)
     printNote(
       terminal,
-      `note: this approval is not enough, because it does not acknowledge what blocks the plan: ${unacknowledged.join(', ')}; add ${quoted(`--ack ${unacknowledged.join(',')}`)}, or somebody else must acknowledge it`,
+      `note: this approval is not enough, because it does not acknowledge what blocks the plan: ${unacknowledged.join(', ')}; add ${quoted(`--ack ${unacknowledged.join(',')}`)}, or another person must acknowledge it`,
     );
   return unacknowledged;
 }
@@ -295,7 +295,7 @@ async function ask(question: string, { options, terminal, signal }: Approving): 
 }
 
 /**
- * The fingerprint of the signing key, and the name under which the signers at HEAD list it.
+ * The fingerprint of the signing key, and its name in the files of signers at HEAD.
  * @throws SigningError for an approval that cannot count, and for output that is not a signature
  */
 async function describeSigner(

@@ -30,8 +30,8 @@ interface Listed {
 }
 
 /**
- * The time at which an apply ended the approvals of a plan (RFC 3339), by digest. Only for a ledger in git, because its remote is
- * read anyway. Empty if the ledger cannot be read.
+ * The time (RFC 3339) at which an apply ended the approvals of a plan, by the digest of the plan. Empty if the ledger cannot be read,
+ * or is not in git: only the remote of the repository is read here anyway.
  */
 async function endedApprovals(
   stack: Stack,
@@ -65,17 +65,17 @@ export async function listApprovals(
   const { git, remote, remotes, path, allowed } = place;
   const now = terminal.host.now();
   const here = { stack, repository: { remotes, path }, now };
-  const all = await withApprovals({ git, remote, stack }, signal, async ({ all, foreign }) => ({
+  const files = await withApprovals({ git, remote, stack }, signal, async ({ all, foreign }) => ({
     kept: all,
     foreign: foreign.length,
   }));
   const approvals = await withVerifier({ env: git.env, now, signal }, async (verifier) => {
     const listed: Listed[] = [];
-    for (const one of all.kept) listed.push(...(await describe(one, { here, allowed, verifier, ended })));
+    for (const one of files.kept) listed.push(...(await describe(one, { here, allowed, verifier, ended })));
     return listed.sort((one, other) => (one.at < other.at ? 1 : -1));
   });
   const ref = approvalsRef(stack);
-  const unreadable = all.foreign + all.kept.filter(({ stored }) => stored === undefined).length;
+  const unreadable = files.foreign + files.kept.filter(({ stored }) => stored === undefined).length;
   const lines =
     approvals.length === 0
       ? [`Stack ${quoted(stack)} has no signed approvals in ${quoted(ref)} of the remote ${quoted(remote)}`]
@@ -88,7 +88,7 @@ export async function listApprovals(
   return exitCodes.done;
 }
 
-interface Here {
+interface CheckContext {
   readonly here: Parameters<typeof whyElsewhere>[1];
   readonly allowed: string;
   readonly verifier: Verifier;
@@ -97,7 +97,7 @@ interface Here {
 
 async function describe(
   { stored }: KeptApproval,
-  { here, allowed, verifier, ended }: Here,
+  { here, allowed, verifier, ended }: CheckContext,
 ): Promise<Listed[]> {
   if (stored === undefined) return [];
   const { digest, commit, at, until } = stored.approval;

@@ -9,7 +9,7 @@ const place = {
   version: Type.Literal(1),
   stack: Type.String(),
   remote: Type.String({ description: 'name of the remote that keeps the approvals' }),
-  ref: Type.String({ description: 'that keeps them there' }),
+  ref: Type.String({ description: 'the git ref of that remote in which they are' }),
 };
 
 const signed = {
