@@ -63,7 +63,7 @@ interface PollContext extends AuditContext {
   readonly organizations: Organizations;
 }
 
-interface PollResult extends TrailCheck {
+interface PollResult extends TrailResult {
   readonly target: string;
 }
 
@@ -130,9 +130,9 @@ function printResult(
   terminal.host.stdout.write(`${target}: ${counted(added, 'new event')}${newest}\n`);
 }
 
-// Archives a trail. One poll reads it page by page, from some time before the last archived event, because some events appear late. Each
-// page is stored at once. The cursor moves only with the last page, when no event can be missing: a poll after a killed one reads again
-// what that one had stored.
+// Archives a trail. One poll reads it page by page, from some time before the last archived event, because some events appear late. A
+// page is stored when the next one was read. The last page is stored together with the new cursor, when no event can be missing. If a
+// poll is killed, the next poll starts at the old cursor and reads the stored pages again.
 
 interface ArchivedTrail {
   readonly channel: TrailChannel;
@@ -148,14 +148,14 @@ interface ArchivedTrail {
 }
 
 /** The result of one poll of a trail. */
-interface TrailCheck {
+interface TrailResult {
   readonly added: number;
   readonly head: ArchiveHead;
   readonly gap?: TrailGap;
 }
 
 /** @throws TrailError if not all events could be read, WireError, ArchiveError */
-export async function archiveTrail(archived: ArchivedTrail): Promise<TrailCheck> {
+export async function archiveTrail(archived: ArchivedTrail): Promise<TrailResult> {
   const { channel, archive, trail, clean } = archived;
   const known = await archive.head(trail);
   const from = known && provenUntil(known);
@@ -217,15 +217,15 @@ class PollProgress {
   }
 
   /**
-   * Checks whether the archive was filled with a token of another organization, for a trail that does not continue the archived one.
+   * For a trail that does not continue the archived one: the archive may have been filled with a token of another organization.
    * @throws TrailError if the archive has the trail of another organization than that of the target
    */
   async checkArchive(): Promise<void> {
-    const kept = this.#known?.organizationId;
-    const live = kept && (await this.#readOrganization());
-    if (live === undefined || live === kept) return;
+    const archivedId = this.#known?.organizationId;
+    const liveId = archivedId && (await this.#readOrganization());
+    if (liveId === undefined || liveId === archivedId) return;
     throw new TrailError(
-      `the archive has the trail of organization ${quoted(kept ?? '')} under this target, whose organization has the id ${quoted(live)}: name another archive`,
+      `the archive has the trail of organization ${quoted(archivedId ?? '')} under this target, whose organization has the id ${quoted(liveId)}: name another archive`,
     );
   }
 
@@ -240,12 +240,11 @@ class PollProgress {
 
   headAt(now: number): ArchiveHead {
     const organizationId = this.#organization;
-    const { cursor } = this.#known ?? {};
     const newest = this.#newest && { at: this.#newest.at, id: this.#newest.id };
-    const at = newest ?? cursor;
+    const cursor = newest ?? this.#known?.cursor;
     const completeFrom = Math.min(horizonOf(this, now), this.#oldest?.at ?? now);
     return {
-      ...(at === undefined ? {} : { cursor: at }),
+      ...(cursor === undefined ? {} : { cursor }),
       ...(organizationId === undefined ? {} : { organizationId }),
       readAt: now,
       completeFrom,
@@ -261,12 +260,12 @@ function provenUntil({ cursor, readAt }: ArchiveHead): number | undefined {
   return cursor && Math.min(cursor.at, readAt);
 }
 
-/** The service has removed older events, or will soon. Its clock may be ahead of ours, so the time of its newest event counts as well. */
+/** The service has removed events before this time, or will soon. Its clock may be ahead, so the time of its newest event counts, too. */
 function horizonOf({ newest = 0 }: Pick<PollProgress, 'newest'>, now: number): number {
   return Math.max(now, newest) - trailRetention;
 }
 
-/** In milliseconds: services remove events by their own clock, and some time later. */
+/** In milliseconds. An event is gone too early only if it had longer than this left: services remove events by clocks of their own. */
 const leeway = 24 * 3_600_000;
 
 /**

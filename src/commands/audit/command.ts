@@ -90,7 +90,7 @@ function addFollow(audit: Command, host: CliHost, { end, terminalOf }: CommandEn
     'Prints each event as it happens, oldest first, until it is stopped',
   );
   filterOptions(follow, host)
-    .option('--cursor <file>', 'keep in this file how far it came, and go on there the next time')
+    .option('--cursor <file>', 'keep in this file how far it came, and continue there the next time')
     .addOption(intervalOption())
     .addOption(durationOption())
     .addOption(linesOption(['text', 'jsonl']))
@@ -184,7 +184,7 @@ function linesOption(choices: readonly string[]): Option {
     .default('text');
 }
 
-/** With JSON lines, all other output is text. */
+/** The options for the terminal: with JSON lines, all output except the events is text. */
 function withoutLines({ format, color }: WithLines<object>): CommonOptions {
   return { format: format === 'json' ? 'json' : 'text', ...(color === undefined ? {} : { color }) };
 }
@@ -240,7 +240,7 @@ interface Reading extends AuditContext {
 }
 
 interface Listed {
-  /** at most one more than the limit, which shows that there are older ones */
+  /** of each target at most one more than the limit, to know whether there are older ones */
   readonly events: readonly TargetEvent[];
   readonly gaps: readonly TargetGap[];
 }

@@ -55,7 +55,7 @@ async function follow(options: AuditFollowOptions, context: AuditContext): Promi
     try {
       const polls = trails.map(async ({ target, channel }) => {
         const trail = trailOf(target);
-        const known = cursors.of(trail) ?? (await beginAt(options.since, channel, host));
+        const known = cursors.of(trail) ?? (await firstCursor(options.since, channel, host));
         const { events, cursor } = await followTrail(channel, known, host.now());
         await organizations.check(target, events, limits);
         return { trail, cursor, events: events.map((event) => ({ target: target.name, event })) };
@@ -73,7 +73,7 @@ async function follow(options: AuditFollowOptions, context: AuditContext): Promi
   });
 }
 
-async function beginAt(
+async function firstCursor(
   since: number | undefined,
   channel: TrailChannel,
   { now }: Pick<CliHost, 'now'>,
@@ -100,13 +100,13 @@ export async function poll(
   const { host, stops } = context;
   const pause = interval * 1000;
   const end = host.now() + duration * 1000;
-  const { runEnded: until } = stops;
-  await pollOnce(context, runPoll).catch(unlessStopped(until));
-  while (!until.aborted && host.now() + pause <= end) {
-    await systemClock.wait(pause, until).catch(unlessStopped(until));
-    if (until.aborted) break;
+  const { runEnded: stopped } = stops;
+  await pollOnce(context, runPoll).catch(unlessStopped(stopped));
+  while (!stopped.aborted && host.now() + pause <= end) {
+    await systemClock.wait(pause, stopped).catch(unlessStopped(stopped));
+    if (stopped.aborted) break;
     await pollOnce(context, runPoll).catch((error: unknown) => {
-      if (until.aborted) return;
+      if (stopped.aborted) return;
       if (!isTemporary(error)) throw error;
       host.stderr.write(`${error.message}; the next poll is in ${formatDuration(interval)}\n`);
     });

@@ -1,6 +1,6 @@
 /**
  * Events of audit trails as a table, as JSON and as JSON lines, and warnings about gaps in an archive. All text of an event
- * comes from outside. The JSON is valid against `schema.ts`.
+ * comes from outside, so it is made printable. The JSON is valid against `schema.ts`.
  */
 import type { TrailActor, TrailEvent } from '../../model/audit-trail.ts';
 import type { Diagnostic, ShownDiagnostic } from '../../model/diagnostic.ts';
@@ -103,7 +103,7 @@ export function renderEventLine(event: TargetEvent): string {
   return printableJson(JSON.stringify(eventJson(event)));
 }
 
-/** What one poll has added to an archive, by target. */
+/** What one poll has added to the archive for one target. */
 interface ArchivedJson {
   readonly target: string;
   readonly added: number;

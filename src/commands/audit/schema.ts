@@ -13,7 +13,7 @@ const event = Type.Object(
       type: ['string', 'number'],
       description: 'version of the format of the event',
     }),
-    type: maybeText('"Resource" when it is missing'),
+    type: maybeText('an event without it has the type "Resource"'),
     timestamp: moment('when it happened'),
     auth: Type.Object(
       {

@@ -101,8 +101,8 @@ interface OrganizationContext {
 }
 
 /**
- * Undefined if it is not known: without a token of the target, or from a service that does not return the id. The embedded service
- * returns the trail of its organization also for a target without an `auditToken`. Source: wire/workspaces 1.1
+ * Undefined if it is not known: without a token of the target, or from a service that does not return the id. Also without an
+ * `auditToken`: then the service is embedded, and its trail is that of its own organization. Source: wire/workspaces 1.1
  */
 async function organizationOf(
   target: Target,
