@@ -82,22 +82,24 @@ export function whoAcknowledged(
   ]);
 }
 
-/** The acknowledged policies that now report what no plan showed for which they were acknowledged; each with a clause. */
+/** The acknowledged policies that now report something that no plan showed when they were acknowledged, each with a clause about it. */
 export function unshownPolicies(
   guards: readonly Guard[],
-  given: readonly (Approval | LabelledGuards)[],
+  acknowledgements: readonly (Approval | LabelledGuards)[],
 ): ReadonlyMap<GuardId, string> {
   const idsOf = (one: Approval | LabelledGuards) => ('guards' in one ? one.guards : one.acknowledged);
   const unshown = new Map<GuardId, string>();
-  for (const id of new Set(given.flatMap(idsOf))) {
-    const shown = new Set(given.filter((one) => idsOf(one).includes(id)).flatMap((one) => one.shown ?? []));
+  for (const id of new Set(acknowledgements.flatMap(idsOf))) {
+    const shown = new Set(
+      acknowledgements.filter((one) => idsOf(one).includes(id)).flatMap((one) => one.shown ?? []),
+    );
     if (policyOf(id) === undefined || isShownIn(shown, guards, id)) continue;
-    const news = guards
+    const newAddresses = guards
       .filter((guard) => guard.id === id)
       .flatMap((guard) => guard.concerns.map((concern) => ({ ...guard, concerns: [concern] })))
       .filter((guard) => policyKeys([guard], [id]).some((key) => !shown.has(key)))
       .flatMap(({ concerns }) => concerns.map(({ address }) => formatAddress(address)));
-    const about = news.length === 0 ? '' : ` of ${quoteSome([...new Set(news)])}`;
+    const about = newAddresses.length === 0 ? '' : ` of ${quoteSome([...new Set(newAddresses)])}`;
     unshown.set(
       id,
       `no plan for which ${id} was acknowledged showed what it says now${about}: acknowledge the plan of this commit, or open another pull request and let its plan be acknowledged`,
@@ -106,7 +108,7 @@ export function unshownPolicies(
   return unshown;
 }
 
-interface ShownQuestion {
+interface SettingsInput {
   /** the settings that are looser than at the last apply */
   readonly loosened?: readonly LoosenedSetting[] | undefined;
   /** The loosened settings that the plan of a merged branch showed. @throws LedgerError */
@@ -118,14 +120,15 @@ interface ShownQuestion {
 
 /**
  * Clauses for the loosened settings that no acknowledged plan showed: the plan of a pull request shows only what that pull request
- * loosens, not what was merged meanwhile. Several pull requests may have loosened a setting one after another.
+ * loosens, not what was merged meanwhile. Several pull requests may have loosened a setting
+ * one after another, so a change counts as shown if the shown steps lead to it.
  */
 export async function unshownSettings(
-  given: readonly (Approval | LabelledGuards)[],
+  acknowledgements: readonly (Approval | LabelledGuards)[],
   pulls: readonly MergedPull[],
-  { loosened = [], shownBy, head, range }: ShownQuestion,
+  { loosened = [], shownBy, head, range }: SettingsInput,
 ): Promise<string[]> {
-  const acknowledged = given.filter((one) =>
+  const acknowledged = acknowledgements.filter((one) =>
     ('guards' in one ? one.guards : one.acknowledged).includes('loosened'),
   );
   if (shownBy === undefined || acknowledged.some(({ commit }) => commit === head)) return [];

@@ -1,4 +1,4 @@
-/** What an apply of a commit covers: the commits since the last apply, and the stricter of the settings of then and now. */
+/** What an apply of a commit covers: the commits since the last apply, and the stricter one of each setting then and now. */
 import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
 import {
@@ -81,17 +81,17 @@ export async function findApplyScope(
   const place = { at, stack, host };
   const after = { commit: head, path: repository.path };
   const { range, authors, isFirst } = await readRange(about, after, place);
-  const accepted = isFirst ? ledger.commit?.id : range.base;
-  const compared = accepted ?? (await stepAt(at, head)).parent;
-  const { before, path: stackPath } = await stackBefore(compared, {
+  const lastApplied = isFirst ? ledger.commit?.id : range.base;
+  const earlier = lastApplied ?? (await stepAt(at, head)).parent;
+  const { before, path: stackPath } = await stackBefore(earlier, {
     ...{ ...place, argument: path, path: ledger.repository?.path ?? repository.path },
-    mayBeInvalid: accepted === undefined,
+    mayBeInvalid: lastApplied === undefined,
   });
   const stricter = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
   refuseSources(stricter.stack, about, host);
   const rules = stricter.stack.approvals ?? {};
   const baseline =
-    before === undefined || compared === undefined ? undefined : { commit: compared, path: stackPath };
+    before === undefined || earlier === undefined ? undefined : { commit: earlier, path: stackPath };
   const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
   const loosened = [...stricter.loosened, ...signers];
   const versions = [before && baseline && { ...baseline, stack: before }, { ...after, stack }] as const;
@@ -119,11 +119,11 @@ async function readRange(
   place: Omit<BeforePlace, 'path'>,
 ): Promise<AppliedRange> {
   try {
-    const begun = approved?.since ?? commit?.id;
+    const lastApplied = approved?.since ?? commit?.id;
     // A stack that declares nothing needs no approval, however old it is.
-    const since = begun ?? (manifests.documents === 0 ? head.commit : await beginningOf(head, place));
+    const since = lastApplied ?? (manifests.documents === 0 ? head.commit : await beginningOf(head, place));
     const found = await commitsSince(place.at, { since, head: head.commit, inspect: readRangeAuthors });
-    const isFirst = begun === undefined || approved?.first === true;
+    const isFirst = lastApplied === undefined || approved?.first === true;
     return { range: found.range, authors: found.inspected, isFirst };
   } catch (error) {
     throw error instanceof LedgerError && !(error instanceof WaitEnded) ? unknownHistory(error) : error;
@@ -156,7 +156,7 @@ async function declaresNothing(
   );
 }
 
-/** For commits since the last apply that cannot be read, as after the history of the branch was rewritten. */
+/** The error if commits since the last apply cannot be read, as after the history of the branch was rewritten. */
 function unknownHistory({ message }: LedgerError): CommandStop {
   return new CommandStop(
     'commit-unreadable',
@@ -251,7 +251,7 @@ export async function loosenedBy(
   return [...loosened, ...signers, ...(await policiesBetween(was, is, place)).loosened];
 }
 
-/** The stack file at an earlier commit: by its path, else by the name of the stack, because a moved stack file is not a new stack. */
+/** The stack file at an earlier commit, found by its path, else by the name of the stack, because a moved stack file is not a new stack. */
 async function textBefore(
   commit: string | undefined,
   { at, stack, host, path }: BeforePlace,
@@ -333,7 +333,7 @@ async function readBefore(
   return stack;
 }
 
-/** Checks manifests again with the stricter limits: they were checked with the stack file of now, whose limits may be wider. */
+/** Checks the manifests again, with the stricter limits. The first check used the current stack file, whose limits may be wider. */
 function refuseSources(stack: Stack, { manifests }: ScopeInput, { kinds }: CliHost): void {
   for (const resource of manifests.resources) {
     const { address } = resource;
@@ -342,7 +342,7 @@ function refuseSources(stack: Stack, { manifests }: ScopeInput, { kinds }: CliHo
     if (problem !== undefined)
       throw new CommandStop(
         'plan-problems',
-        `nothing was written: ${formatAddress(address)}: ${problem.message}, as it was at the last apply; apply the wider limits first by themselves`,
+        `nothing was written: ${formatAddress(address)}: ${problem.message} (with the settings of the last apply); apply the wider limits first, without this change`,
         { exit: exitCodes.invalid },
       );
   }

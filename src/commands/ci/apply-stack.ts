@@ -113,7 +113,7 @@ async function applyUnderLock(
   return endAfter(work, prepared.close);
 }
 
-/** A job that records its plan may have a read-only token: a write that it would be refused is only a note, as in `ci plan`. */
+/** A job that records its plan may have a read-only token, so a missing permission to write is only a note, as in `ci plan`. */
 async function makeStackPlan(
   prepared: PreparedApply,
   { host, isRecorded }: { readonly host: CliHost; readonly isRecorded: boolean },
@@ -184,8 +184,8 @@ async function decideAndApply(
     const shownBy = (branch: MergedBranch) => loosenedBy(branch, place);
     const asked = findApproval({ planning, rules, range, head, ledger, sources, loosened, shownBy });
     const answer = await raceStop(asked, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
-    const about = planning.plan.changes.length === 0 ? undefined : await sources.branchWarning();
-    if (about !== undefined) context.host.stderr.write(`${about}\n`);
+    const warning = planning.plan.changes.length === 0 ? undefined : await sources.branchWarning();
+    if (warning !== undefined) context.host.stderr.write(`${warning}\n`);
     if (answer.is !== 'approved') return await refuse(answer, { planning, sources, ...applying });
     if (planning.plan.changes.length > 0) respectFreeze(answer.approvals, context.host);
     return await apply(answer, { planning, prepared, sources, ...applying });
@@ -279,13 +279,13 @@ async function apply(
   const { approvals, acknowledged, digests, pulls } = answer;
   const { request, ledger, connected, held } = prepared;
   const limited = await findLimitedTokens(connected.targets, request);
-  const givers = approvals.map(
+  const approvedBy = approvals.map(
     ({ by, method, pullRequest }) =>
       `approved by ${quoted(by)} (${method}${pullRequest === undefined ? '' : `, pull request ${pullRequest}`})`,
   );
-  const isFree = givers.length === 0 && plan.changes.length > 0 && needsNone(scope.rules);
-  const none = isFree ? ['no approval is needed: "spec.approvals" accepts "none"'] : [];
-  const lines = [...givers, ...acknowledged];
+  const needsNoApproval = approvedBy.length === 0 && plan.changes.length > 0 && needsNone(scope.rules);
+  const none = needsNoApproval ? ['no approval is needed: "spec.approvals" accepts "none"'] : [];
+  const lines = [...approvedBy, ...acknowledged];
   const output = textOutput(terminal) ?? context.host.stderr;
   const printed = [...none, ...lines];
   if (printed.length > 0) output.write(`${printed.map(printable).join('\n')}\n\n`);
@@ -302,8 +302,8 @@ async function apply(
   );
   await held?.lockGuard.pass();
   const { approved } = authorized;
-  const run = await storeApproval(plan, approved && verified(approved, { digests, scope, ledger }), prepared);
-  const tell = (title: string, more: readonly string[]) =>
+  const run = await storeApproval(plan, approved && toKeep(approved, { digests, scope, ledger }), prepared);
+  const report = (title: string, more: readonly string[]) =>
     postOutcome(
       pulls.at(-1),
       { title, lines: [...lines, ...more] },
@@ -315,17 +315,17 @@ async function apply(
     code = await carryOut(planning, { ...run, ...given }, context);
     return code;
   } finally {
-    const [title, about, next] = outcomeOf(code, plan, { context, head: scope.head });
+    const [title, details, next] = outcomeOf(code, plan, { context, head: scope.head });
     if (plan.changes.length > 0) terminal.pending.next = [next];
-    await tell(title, code === exitCodes.done ? about : [...about, next]);
+    await report(title, code === exitCodes.done ? details : [...details, next]);
   }
 }
 
 /**
  * The approved plan as the ledger keeps it during the apply: its approvals end together, and are read again if the apply stops halfway.
- * A continued apply keeps the whole plan that the interrupted apply began with, because nothing else may have the content of that plan.
+ * A continued apply keeps the whole plan that the interrupted apply began with: the content of that plan may be stored nowhere else.
  */
-function verified(
+function toKeep(
   approved: ApprovedPlan,
   {
     digests,

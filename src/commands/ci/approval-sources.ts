@@ -68,7 +68,7 @@ export interface OpenedSources extends ApprovalSources {
   close(): Promise<void>;
 }
 
-/** Sends nothing yet. @returns a clause if there is no code host. @throws CommandStop if flags and variables are not complete */
+/** Opening sends nothing. @returns a clause if there is no code host. @throws CommandStop if flags and variables are not complete */
 export function openHost({ flags, host, time }: HostInput): OpenHost | string {
   const place = findCodeHost(flags, host.env);
   if (place === undefined)
@@ -83,11 +83,11 @@ export function openHost({ flags, host, time }: HostInput): OpenHost | string {
   return { place, codeHost: connectToCodeHost(place, connection) };
 }
 
-/** Sends nothing yet. @throws CommandStop if the flags and variables are not complete */
+/** Opening sends nothing. @throws CommandStop if the flags and variables are not complete */
 export function openSources(input: SourceInput): OpenedSources {
   const { flags, host, awaited } = input;
   const opened = openHost(input);
-  const none = (missing: string): OpenedSources => {
+  const withoutHost = (missing: string): OpenedSources => {
     if (awaited !== undefined)
       throw new CommandStop(
         'usage',
@@ -106,7 +106,7 @@ export function openSources(input: SourceInput): OpenedSources {
       close: async () => {},
     };
   };
-  if (typeof opened === 'string') return none(opened);
+  if (typeof opened === 'string') return withoutHost(opened);
   const branch = flags.branch ?? branchOfJob(host.env);
   if (branch === undefined)
     throw new CommandStop('usage', 'the protected branch is not known; name it with --branch');
@@ -131,7 +131,7 @@ async function warnOfBranch(pullRequests: PullRequests, branch: string): Promise
     return `note: the token cannot see whether the branch ${quoted(branch)} is protected: it needs the permission "contents: read" of GitHub, or the scope "read_api" of GitLab; check in the settings of the repository that the branch requires reviews`;
   return isProtected
     ? undefined
-    : `warning: no rules protect the branch ${quoted(branch)}: whoever may push to it can change who may approve; require reviews for it in the settings of the repository`;
+    : `warning: no rules protect the branch ${quoted(branch)}: people who may push to it can change who may approve; require reviews for it in the settings of the repository`;
 }
 
 function sourcesIn(

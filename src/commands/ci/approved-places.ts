@@ -1,6 +1,6 @@
 /**
- * Checks before an apply connects to anything: a person who merges a change of a target's address must not receive its token before the
- * change is approved. If a secret would go to another place than at the last apply, a commit with the same places must be approved.
+ * Checks, before an apply connects to anything, where secrets would go: a person who merges a change of a target's address must not
+ * receive its token before the change is approved. For a new place, a commit with the same place must have enough approvals.
  */
 import { fileAtCommit } from '../../ledger/git/read-commits.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
@@ -24,7 +24,7 @@ type Places = ReadonlyMap<string, string>;
 interface NewPlaces {
   /** names for people, such as `url of the target "acme"` */
   readonly names: readonly string[];
-  /** the stack as it is applied now */
+  /** all places of the stack that is applied now */
   readonly now: Places;
 }
 
@@ -54,7 +54,7 @@ async function placesAt({ stack, commit, path }: StackVersion, at: GitContext): 
   return places;
 }
 
-/** A path that is no regular file, such as a link, counts as changed in each commit. A file that a job creates is in no commit: `null`. */
+/** A path that is not a regular file, such as a link, counts as changed in each commit. A file that a job creates is in no commit: `null`. */
 async function contentAt(commit: string, file: string, at: GitContext): Promise<string> {
   try {
     return JSON.stringify((await fileAtCommit(at, commit, file)) ?? null);
@@ -102,8 +102,8 @@ export async function unapprovedPlaces(
 }
 
 /**
- * The places of an approved commit for which its approved plan was made. Of a pull request, only the places that it changed, because it
- * showed no others; before the first apply, all of them.
+ * The places that the approved plan of a commit was made for. For a pull request, only those that it changed, because its plan showed
+ * no others; before the first apply, all of them.
  * @returns a clause if they cannot be read
  */
 async function placesOf(
@@ -124,11 +124,11 @@ async function placesOf(
   );
   const planned = proved && new Set(proved.targets.map(targetMeaning));
   const isPlanned = (target: Target) => planned?.has(targetMeaning(planTarget(target))) ?? true;
-  const others = new Set(version.stack.targets.filter((one) => !isPlanned(one)).map(nameOf));
-  const approved = [...(await placesAt(version, at))].filter(([name]) => !others.has(name));
+  const unseen = new Set(version.stack.targets.filter((one) => !isPlanned(one)).map(nameOf));
+  const approved = [...(await placesAt(version, at))].filter(([name]) => !unseen.has(name));
   if (applied === undefined || before === undefined) return new Map(approved);
   const mergeBase = await mergeBaseOf(commit, before, at);
-  const known = await stackAt(mergeBase, { at, stack, host, path, argument });
-  const usual: Places = known === undefined ? new Map() : await placesAt(known, at);
-  return new Map(approved.filter(([name, text]) => usual.get(name) !== text));
+  const former = await stackAt(mergeBase, { at, stack, host, path, argument });
+  const formerPlaces: Places = former === undefined ? new Map() : await placesAt(former, at);
+  return new Map(approved.filter(([name, text]) => formerPlaces.get(name) !== text));
 }

@@ -73,12 +73,12 @@ export async function chooseStacks(
 async function findGone({ head, from }: CiScope): Promise<Pick<Choice, 'removed' | 'moved'>> {
   const known = new Set(head.files());
   const gone = (from?.files() ?? []).filter((file) => !known.has(file));
-  const now = gone.length === 0 ? new Map<string, ChosenStack>() : await stacksByName(head);
+  const present = gone.length === 0 ? new Map<string, ChosenStack>() : await stacksByName(head);
   const removed: ChosenStack[] = [];
   const moved: MovedStack[] = [];
   for (const file of gone) {
     const stack = stackAt(file, await from?.read(file));
-    const found = stack.name === undefined ? undefined : now.get(stack.name);
+    const found = stack.name === undefined ? undefined : present.get(stack.name);
     if (found === undefined) removed.push(stack);
     else moved.push({ ...found, from: file });
   }
@@ -150,7 +150,7 @@ export function listStacks({ chosen, removed }: Listed, { host, terminal }: Comm
   writeOutputs(host, { stacks: JSON.stringify(stacks.map(({ path }) => path)) });
 }
 
-/** Whether the commits change a file of a stack, of its version now or before. Without a base, every stack counts as changed. */
+/** A function that says whether the commits change a file of a stack, as it is now or was before. Without a base, always true. */
 async function changeFinder(
   { reader, head, from }: CiScope,
   host: CliHost,
@@ -201,14 +201,14 @@ interface AppliedCommits {
   /** path of the stack file, from the top of the repository; `baseline` has the path before */
   readonly path: string;
   readonly baseline?: { readonly path: string } | undefined;
-  /** its name, and its former name while the stack file has `renamedFrom` */
+  /** name of the stack; `renamedFrom` is its former name, as long as the stack file has it */
   readonly stack: string;
   readonly renamedFrom?: string | undefined;
 }
 
 /**
- * The commits of the line that change a file of the stack, of its version at the head, or before or after the commit. If the
- * stack is not found there, or not valid, each commit counts.
+ * The commits of the line that change a file of the stack: of its version at the head, or of its version before the commit. A commit
+ * also counts if one of these versions is not found or not valid.
  * @throws LedgerError when a commit cannot be read
  */
 export async function commitsOfStack(
@@ -247,11 +247,11 @@ export async function commitsOfStack(
       const parent = line[index - 1]?.id ?? base;
       for (const one of [parent, commit.id]) await reader.obtainFiles(one);
       const changed = await reader.changed(parent, commit.id);
-      const isOf = (versions: readonly FoundVersion[]) =>
+      const changesFile = (versions: readonly FoundVersion[]) =>
         versions.length === 0 ||
         versions.some(({ version, file }) => hasChanged(version, file, { changed, host }));
       // A commit that changes no file of the stack does not change its version.
-      if (!isOf(before) && !isOf(last)) continue;
+      if (!changesFile(before) && !changesFile(last)) continue;
       found.push(commit);
       before = commit.id === head ? last : await readAt(commit.id);
     }

@@ -29,7 +29,7 @@ export interface CodeHostSession {
   markOutdated(stack: string): Promise<void>;
   /** Marks the comments of stacks that the pull request no longer changes. */
   markUnchangedStacks(stacks: readonly string[]): Promise<void>;
-  /** @returns false if the comment had to be posted and was not */
+  /** @param options.creates whether a missing comment is created. @returns false if the comment had to be posted and was not */
   post(draft: Draft, options: { readonly creates: boolean }): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ class Poster {
   readonly #input: PosterInput;
   #isMerged: Promise<boolean> | undefined;
   /** whether the token may not write here, as in a fork, or the code host does not answer */
-  #isReadOnly = false;
+  #cannotPost = false;
   readonly #said = new Set<string>();
 
   constructor(place: ReviewPlace, codeHost: CodeHost, input: PosterInput) {
@@ -143,7 +143,7 @@ class Poster {
 
   /** A comment that cannot be posted does not stop the plan. @returns false if the code host refuses or fails. @throws any other error */
   async #try(act: () => Promise<void>): Promise<boolean> {
-    if (this.#isReadOnly) return false;
+    if (this.#cannotPost) return false;
     try {
       // A job that runs again after the merge does not change the comments, because the approvals are about them.
       this.#isMerged ??= this.#input.isMerged();
@@ -155,7 +155,7 @@ class Poster {
         error instanceof NoRights || error instanceof ReviewError || error instanceof CodeHostError;
       const isLost = error instanceof WireError && !this.#input.signal.aborted;
       if (!isRefused && !isLost) throw error;
-      this.#isReadOnly = !(error instanceof ReviewError);
+      this.#cannotPost = !(error instanceof ReviewError);
       const why =
         error instanceof NoRights
           ? `the token has no rights for it (in a fork, that is expected): ${error.message}`

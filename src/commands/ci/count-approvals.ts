@@ -17,7 +17,7 @@ export interface MergedPull {
   readonly number: number;
   /** its last commit before the merge */
   readonly head: string;
-  /** the commit of the line that merged it, or the first of several: its index in the line */
+  /** index in the line of the commit that merged it, or of the first of several such commits */
   readonly merged: number;
 }
 
@@ -69,8 +69,8 @@ export function givenPlans(
 }
 
 /**
- * The plan of a pull request also shows earlier merges that are not applied yet. The author of an earlier merge without an approval may
- * not approve it by approving a later pull request. A refusal can leave another merge without approval, so this repeats until none does.
+ * The plans with enough approvals. The plan of a pull request also shows earlier merges that are not applied yet, so an approval does
+ * not count if the person made an earlier merge that has no approval. Without it, another merge may lack approvals, so this repeats.
  */
 export function plansWithEnoughApprovals(
   approvals: readonly Approval[],
@@ -79,16 +79,16 @@ export function plansWithEnoughApprovals(
 ): GivenPlans {
   const found = countPlans(approvals, pulls, question);
   if (question.rules.selfApprove === true) return found;
-  const ownOf = ({ order, approvals: own }: GivenPlan) => [
+  const partsCoveredBy = ({ order, approvals: own }: GivenPlan) => [
     order,
     ...own.flatMap((one) => pulls.findIndex(({ number }) => number === one.pullRequest)),
   ];
-  const approved = new Set(found.plans.flatMap(ownOf).filter((part) => part !== directPushes));
+  const approved = new Set(found.plans.flatMap(partsCoveredBy).filter((part) => part !== directPushes));
   const unapproved = new Map<Approval, number>();
   for (const approval of found.plans.flatMap((plan) => plan.approvals))
     for (const part of approval.parts ?? []) if (!approved.has(part)) unapproved.set(approval, part);
   if (unapproved.size === 0) return found;
-  const left = plansWithEnoughApprovals(
+  const rest = plansWithEnoughApprovals(
     approvals.filter((one) => !unapproved.has(one)),
     pulls,
     question,
@@ -97,7 +97,7 @@ export function plansWithEnoughApprovals(
     ...approval,
     why: whyPart(approval, pulls[part]),
   }));
-  return { ...left, refused: [...refused, ...left.refused] };
+  return { ...rest, refused: [...refused, ...rest.refused] };
 }
 
 function whyPart({ by }: Approval, pull: MergedPull | undefined): string {
@@ -105,7 +105,7 @@ function whyPart({ by }: Approval, pull: MergedPull | undefined): string {
     pull === undefined
       ? 'commits that came without a pull request of their own'
       : `pull request ${pull.number}`;
-  return `${quoted(by)} may have made ${what}, which is applied with this one, and which has not enough approvals; let a person approve who made none of it, or apply once by hand with "trueup apply"`;
+  return `${quoted(by)} may have made ${what}, which is applied with this one, and which has not enough approvals; ask a person who made none of it to approve, or apply once by hand with "trueup apply"`;
 }
 
 function countPlans(

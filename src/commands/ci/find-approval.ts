@@ -98,8 +98,8 @@ export type ApprovalAnswer =
 export async function findApproval(question: ApprovalQuestion): Promise<ApprovalAnswer> {
   const { planning, sources, rules } = question;
   const { plan } = planning;
-  const isFree = plan.changes.length === 0 || needsNone(rules);
-  if (isFree && blockingIds(plan.guards).length === 0)
+  const needsNoApproval = plan.changes.length === 0 || needsNone(rules);
+  if (needsNoApproval && blockingIds(plan.guards).length === 0)
     return {
       ...{ is: 'approved', approvals: [], acknowledged: [], digests: [] },
       pulls: await pullsToReport(question),
@@ -108,29 +108,31 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const found = await readAll(pulls, question);
   const given = givenPlans(plan.digest, found.approvals, pulls, question);
   const about = { pulls, refused: [...found.refused, ...given.refused] };
-  const contents = isFree
+  const contents = needsNoApproval
     ? found.contents
     : await allContents(given.plans, found.contents, { pulls, ...question });
   const ignored = async () =>
     admitsLabels(rules) || blockingIds(plan.guards).length === 0 ? [] : ignoredLabels(pulls, sources.labels);
-  const decided = isFree
-    ? { used: given.plans.filter((one) => showsNames(one, plan)) }
+  const decided = needsNoApproval
+    ? { used: given.plans.filter((one) => coversNames(one, plan)) }
     : decide(given.plans, { contents }, question);
   if ('reasons' in decided) return { is: 'not-approved', ...decided, labels: await ignored(), ...about };
   const { used } = decided;
   const labels = admitsLabels(rules) ? await labelsOf(pulls, sources.labels) : [];
   const approved = new Set([plan.digest, ...used.map(({ digest }) => digest)]);
-  const counting = used.flatMap((one) => one.approvals);
-  const approvals = counting.map(({ parts: _, shown: __, ...one }) => one);
-  const counted = labels.filter(({ digest }) => approved.has(digest));
+  const usedApprovals = used.flatMap((one) => one.approvals);
+  const approvals = usedApprovals.map(({ parts: _, shown: __, ...one }) => one);
+  const countedLabels = labels.filter(({ digest }) => approved.has(digest));
   const acknowledged = new Set([
     ...approvals.flatMap((one) => one.acknowledged),
-    ...counted.flatMap((one) => one.guards),
+    ...countedLabels.flatMap((one) => one.guards),
   ]);
-  const loosening = [...given.plans.flatMap((one) => one.approvals), ...labels];
-  const unshown = acknowledged.has('loosened') ? await unshownSettings(loosening, pulls, question) : [];
-  const others = unshownPolicies(plan.guards, [...counting, ...counted]);
-  const isShown = (id: GuardId) => !others.has(id) && (id !== 'loosened' || unshown.length === 0);
+  const allAcknowledgements = [...given.plans.flatMap((one) => one.approvals), ...labels];
+  const unshown = acknowledged.has('loosened')
+    ? await unshownSettings(allAcknowledgements, pulls, question)
+    : [];
+  const unshownByPolicy = unshownPolicies(plan.guards, [...usedApprovals, ...countedLabels]);
+  const isShown = (id: GuardId) => !unshownByPolicy.has(id) && (id !== 'loosened' || unshown.length === 0);
   const guards = openIds(plan.guards, [...acknowledged].filter(isShown));
   if (guards.length > 0)
     return {
@@ -140,20 +142,20 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
         ...labels.flatMap(({ refused }) => refused),
         ...(await ignored()),
         ...unshown,
-        ...others.values(),
+        ...unshownByPolicy.values(),
       ],
     };
   return {
     ...{ is: 'approved', approvals, pulls, digests: used.map(({ digest }) => digest) },
     acknowledged: whoAcknowledged(blockingIds(plan.guards), {
       approvals,
-      labels: counted,
+      labels: countedLabels,
     }),
   };
 }
 
-/** Changed names of a plan that needs no approval are compared with no approved plan: only an approval of its own digest covers them. */
-function showsNames({ digest }: GivenPlan, plan: Plan): boolean {
+/** Whether an approved plan covers the changed names of a plan that needs no approval. As they are not compared, both must be the same. */
+function coversNames({ digest }: GivenPlan, plan: Plan): boolean {
   return plan.changedNames.length === 0 || digest === plan.digest;
 }
 
@@ -173,8 +175,8 @@ export function admitsLabels({ accept }: ApprovalRules): boolean {
 }
 
 /**
- * The pull requests that get a comment about a plan without approval. A failure of the code host does not stop such a plan. An empty
- * plan is reported only if it ends an interrupted apply.
+ * The pull requests that get a comment about a plan that needs no approval. A failure of the code host does not stop such a plan. An
+ * empty plan is reported only if it ends an interrupted apply.
  */
 async function pullsToReport({
   sources,
@@ -195,7 +197,7 @@ export interface ApprovedCommit {
   readonly contents: readonly Json[];
 }
 
-/** The commits with enough approvals among those that are applied; needs no fresh plan. @throws as above */
+/** The commits with enough approvals among those that are applied; needs no fresh plan. @throws the error of a source */
 export async function approvedCommits(
   question: Omit<ApprovalQuestion, 'planning'>,
 ): Promise<{ readonly commits: readonly ApprovedCommit[]; readonly refused: readonly RefusedApproval[] }> {

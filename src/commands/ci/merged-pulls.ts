@@ -26,7 +26,7 @@ interface MergedPulls extends Omit<KnownPulls, 'pullRequests'> {
   pulls(): Promise<readonly MergedPull[]>;
   /** the commits of the line that change the stack */
   ofStack(): Promise<readonly RangeCommit[]>;
-  /** What else is applied that the person made who gave the approval, as in `Approval.parts`. */
+  /** The other parts of the apply that were made by the person who gave the approval, as in `Approval.parts`. */
   partsOf(approval: Approval): Promise<number[]>;
 }
 
@@ -69,7 +69,7 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
     for (const { id, merged } of await ofStack()) {
       const brought = await pullsOfCommit(id);
       addPulls(brought, merged);
-      // The code host knows a push by its last commit, which may change only other files.
+      // The code host knows a push by its last commit, which may change only other files, so the following commits count as well.
       for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
         if (at > merged && (await pullsOfCommit(line[at]?.id ?? '')).length > 0) break;
         direct.add(at);
@@ -107,8 +107,8 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
 }
 
 /**
- * Commits that merges of the line brought and that are not listed in their pull requests: a fast-forwarded branch may have merged the
- * protected branch, and then the pull requests of the protected branch are not on the line.
+ * The commits that a merge of the line brought, and that its pull request does not list. A fast-forwarded branch may have merged the
+ * protected branch, and then the merges of pull requests into the protected branch are not on the line.
  */
 async function unlistedCommits(
   inside: readonly RangeCommit[],

@@ -35,7 +35,7 @@ export interface StackResult {
   readonly reported: readonly ShownDiagnostic[];
   /** the stack file, as the user would type it */
   readonly stackFile: string;
-  /** the host with the working directory of the files that problems name */
+  /** its working directory is the one that paths in problems are relative to */
   readonly host: CliHost;
   /** why it was not planned, as a clause */
   readonly onlyValidated?: string;
@@ -144,8 +144,8 @@ async function validate(
   const { diagnostics, stack, resources } = await loadManifests(path, host, { timeout, adjust });
   if (stack !== undefined) await learnSources(stack, resources, host, { files: 'none' });
   const names = stack === undefined ? [] : secretNames(resources, host);
-  const only = warning('validated-only', `the stack was only validated, and not planned: ${why}`);
-  const found = sortDiagnostics([...diagnostics, ...names, only]);
+  const notPlanned = warning('validated-only', `the stack was only validated, and not planned: ${why}`);
+  const found = sortDiagnostics([...diagnostics, ...names, notPlanned]);
   printWarnings(terminal, found);
   if (!hasErrors(found))
     host.stdout.write(`${terminal.paint.added('valid')}: stack ${stack?.name ?? path}\n`);

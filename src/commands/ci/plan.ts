@@ -238,7 +238,7 @@ async function pullsOfGroup({ job, reader, head, tip }: CiScope, env: CliHost['e
   return [...new Set(found.flatMap((match) => (match ? [Number(match[1] ?? match[2])] : [])))];
 }
 
-/** @throws CodeHostError, WireError */
+/** Whether the pull requests of a group have shown its plan and its guards. @throws CodeHostError, WireError */
 async function checkGroup(
   planning: PlanResult,
   numbers: readonly number[],

@@ -75,7 +75,7 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
   return {
     why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${firstFew(guards, maxNames).join(', ')}`,
     notCounted,
-    ways: ways.length > 0 ? ways : [waysByHand(which, context)],
+    ways: ways.length > 0 ? ways : [wayByHand(which, context)],
   };
 }
 
@@ -96,7 +96,7 @@ function waysToAcknowledge(guards: readonly GuardId[], which: string, context: R
 }
 
 /** The way to acknowledge guards by a manual apply, if neither labels nor signatures can, as in a stack that needs no approval. */
-function waysByHand(which: string, { plan, stack }: Pick<RefusalContext, 'plan' | 'stack'>): string {
+function wayByHand(which: string, { plan, stack }: Pick<RefusalContext, 'plan' | 'stack'>): string {
   const command = acknowledgement(plan, stack) ?? '';
   return `read the plan, and apply it in an up-to-date clone of the protected branch with ${which} acknowledged: ${quoted(command)}`;
 }
@@ -168,13 +168,13 @@ function refusedText({ method, by, pullRequest, why }: RefusedApproval): string 
 
 function waysToApprove(
   { rules, environment, missing }: Pick<RefusalContext, 'rules' | 'environment' | 'missing'>,
-  own: { readonly signature: string; readonly review: string },
+  texts: { readonly signature: string; readonly review: string },
 ): string[] {
   const methods = acceptedMethods(rules);
   const { count = 1 } = rules;
   const people = count === 1 ? '' : ` (${count} people are needed)`;
   const ways = {
-    ...own,
+    ...texts,
     environment:
       environment === undefined
         ? 'let a job wait for an environment with required reviewers: "trueup ci apply --record" in the job before, then "trueup ci apply --digest … --environment …"'
@@ -205,7 +205,7 @@ function hasSigners({ from = [] }: ApprovalRules): boolean {
   return from.some((one) => 'signers' in one);
 }
 
-/** The command that approves the plan of the given commit, whatever is checked out, and acknowledges all its blocking guards. */
+/** The command that approves the plan of the given commit, also if another one is checked out, and acknowledges all its blocking guards. */
 function approveCommand({
   plan,
   stack,
@@ -271,10 +271,10 @@ function reviewedCommit({ made }: Plan): string | undefined {
 
 function approveStep(plan: Plan, { rules, stack, event, proposed = {} }: ShownContext): string {
   if (needsNone(rules)) return 'This plan needs no approval: "spec.approvals" accepts "none".';
-  const waited = 'approve the job that waits for an environment, after the merge';
+  const approveJob = 'approve the job that waits for an environment, after the merge';
   const ways = {
     signature: `sign it with ${shownCommand(plan, stack)}${inClone}`,
-    environment: waited,
+    environment: approveJob,
     review: 'approve the pull request in a review of this commit',
   };
   const usable = acceptedMethods(rules)
@@ -284,9 +284,11 @@ function approveStep(plan: Plan, { rules, stack, event, proposed = {} }: ShownCo
   const people = count === 1 ? '' : ` ${count} people are needed.`;
   if (usable.length === 0) return `This plan cannot be approved: ${whyUnusable(proposed)}.`;
   const others = usable.filter((method) => method !== 'environment');
-  const isAside = acceptsAll(rules) && others.length > 0 && others.length < usable.length;
-  const aside = isAside ? ` If the apply workflow waits for an environment, you can also ${waited}.` : '';
-  return `To approve this plan, ${(isAside ? others : usable).map((method) => ways[method]).join(', or ')}.${people}${aside}`;
+  const isEnvironmentOptional = acceptsAll(rules) && others.length > 0 && others.length < usable.length;
+  const aside = isEnvironmentOptional
+    ? ` If the apply workflow waits for an environment, you can also ${approveJob}.`
+    : '';
+  return `To approve this plan, ${(isEnvironmentOptional ? others : usable).map((method) => ways[method]).join(', or ')}.${people}${aside}`;
 }
 
 /** The base branch must admit the key, and an older clone may not have that change. */

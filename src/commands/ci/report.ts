@@ -129,9 +129,9 @@ function summaryOf({ stack, plan, reported, host, onlyValidated, next }: StackRe
   const diagnostics = cleanDiagnostics(reported, host);
   if (plan !== undefined)
     return `${title}\n\n${renderPlanMarkdown(planWithoutSecrets(plan, host), { diagnostics, stack: stack.path, next })}`;
-  const only =
+  const validation =
     onlyValidated === undefined ? [] : [`**Validated, and not planned**: ${sentence(onlyValidated)}.`, ''];
-  return [title, '', ...only, renderDiagnosticsMarkdown(diagnostics, 'No problems')].join('\n');
+  return [title, '', ...validation, renderDiagnosticsMarkdown(diagnostics, 'No problems')].join('\n');
 }
 
 /** One log for all stacks. A problem without a place gets the stack file as its place. */

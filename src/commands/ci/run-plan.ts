@@ -23,7 +23,7 @@ interface CiRun {
   readonly number: number;
   /** `github:acme/infra/771` */
   readonly id: string;
-  /** from 1; always 1 if the CI does not count attempts */
+  /** from 1; a later one (2) if GitHub does not give it; always 1 if the CI does not count attempts */
   readonly attempt: number;
 }
 
@@ -75,7 +75,7 @@ interface Offering {
 
 /**
  * Records the digest for later jobs and attempts of this run. If no earlier attempt has done so, as after a failed plan job, a later
- * attempt may, as long as nobody has approved or rejected the run: then each approval is newer than the plan.
+ * attempt may, as long as the run was neither approved nor rejected: then each approval is newer than the plan.
  * @throws CommandStop when an earlier attempt had another plan, or one that may have been approved
  */
 async function offerPlan(
@@ -93,30 +93,30 @@ async function offerPlan(
   const known = findOffered(ledger, run);
   if (known?.digest === plan.digest) return;
   if (known !== undefined) throw otherPlan(known, plan.digest);
-  const own = await store.read();
-  if (run.attempt > 1) await refuseDecided(run, { opened, isKept: own.known });
+  const current = await store.read();
+  if (run.attempt > 1) await refuseDecided(run, { opened, isKept: current.known });
   // Before the first apply no ledger is written, because a ledger that exists counts as complete.
-  if (!own.known) return;
+  if (!current.known) return;
   await held?.lockGuard.pass();
   const offered = { run: run.id, digest: plan.digest, at: new Date(now()).toISOString() };
-  await store.write({ ...own, offered: [...(own.offered ?? []), offered].slice(-maxOffered) });
+  await store.write({ ...current, offered: [...(current.offered ?? []), offered].slice(-maxOffered) });
 }
 
-/** An approval covers all attempts of a run, so an existing approval was not given for this plan. */
+/** Refuses a run that was approved or rejected already. An approval covers all attempts, so it was not given for this plan. */
 async function refuseDecided(
   { number }: CiRun,
   { opened, isKept }: Pick<Offering, 'opened'> & { readonly isKept: boolean },
 ): Promise<void> {
   const isLater = 'this is a later attempt of the run, and no earlier one has recorded its plan';
   if (!isKept)
-    throw differs(`${isLater}; before the first apply of a stack there is no ledger to keep it in`);
+    throw refusedRun(`${isLater}; before the first apply of a stack there is no ledger to keep it in`);
   if (typeof opened === 'string')
-    throw differs(`${isLater}; whether the run was approved already is not known: ${opened}`);
+    throw refusedRun(`${isLater}; whether the run was approved already is not known: ${opened}`);
   const { place, codeHost } = opened;
   const approvals = await openPullRequests(place, codeHost).runApprovals({ id: number });
   const [decision] = approvals?.decisions ?? [];
   if (decision !== undefined)
-    throw differs(
+    throw refusedRun(
       `${isLater}; ${quoted(decision.by)} has ${decision.state} the run already, which was not about this plan`,
     );
 }
@@ -140,7 +140,7 @@ export function offeredPlan(
   const known = findOffered(ledger, run);
   if (known !== undefined && known.digest !== digest) throw otherPlan(known, digest);
   if (known === undefined && run.attempt > 1)
-    throw differs(
+    throw refusedRun(
       'this is a later attempt of the run, and the ledger does not have the plan of the first one, which "trueup ci apply --record" keeps',
     );
   return known;
@@ -151,12 +151,12 @@ function findOffered({ offered = [] }: Ledger, { id }: CiRun): OfferedPlan | und
 }
 
 function otherPlan(known: OfferedPlan, digest: string): CommandStop {
-  return differs(
+  return refusedRun(
     `this run has recorded the plan ${quoted(known.digest)}, and the plan is ${quoted(digest)} now; only the first one can be approved in it`,
   );
 }
 
-function differs(why: string): CommandStop {
+function refusedRun(why: string): CommandStop {
   return new CommandStop('run-plan-differs', `nothing was written: ${why}; start a new run`, {
     exit: exitCodes.stale,
   });

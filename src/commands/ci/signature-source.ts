@@ -69,6 +69,7 @@ export interface SignatureInput {
 /** What the code host knows about the commits that are applied. */
 export interface KnownPulls {
   readonly pullRequests: PullRequests;
+  /** by their numbers */
   readonly known: ReadonlyMap<number, PullRequest>;
   /** indices in the line of the commits that no pull request brought */
   readonly direct: ReadonlySet<number>;
@@ -106,7 +107,7 @@ export async function findSignatures(
   return { ...found, refused: [...refused, ...found.refused] };
 }
 
-/** The keys that the stack admits at a commit: the content there of the files of signers in its rules. */
+/** The keys that the stack admits at a commit: the content that the files of signers in its rules have there. */
 async function signersAt(
   place: StackPlace | undefined,
   { at, rules: { from = [], selfApprove } }: SignatureInput,
@@ -139,25 +140,29 @@ async function proposalsOf(
     host === undefined
       ? { proposals: proposalsOfCommits(base, input), refused: [] }
       : await proposalsOfPulls(pulls, { base, authors, host });
-  const pushed = host && (await directProposal(direct, base, { authors, host }));
-  const each = { ...found, proposals: [...found.proposals, ...(pushed ? [pushed] : [])] };
-  if (pulls.some((pull) => pull.head === head)) return each;
+  const directPart = host && (await directProposal(direct, base, { authors, host }));
+  const soFar = { ...found, proposals: [...found.proposals, ...(directPart ? [directPart] : [])] };
+  if (pulls.some((pull) => pull.head === head)) return soFar;
   // If some makers are not known, the signer may be one of them.
   if (
     !base.selfApprove &&
-    each.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
+    soFar.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
   )
-    return each;
+    return soFar;
   if (direct.is === 'unknown' && !base.selfApprove)
-    return { ...each, refused: [...each.refused, { method: 'signature', why: whyUnknown(direct) }] };
+    return { ...soFar, refused: [...soFar.refused, { method: 'signature', why: whyUnknown(direct) }] };
   // A person who signs the plan of the protected branch itself must have written none of its commits.
-  const own = each.proposals.flatMap((one) => one.authors ?? []);
+  const partMakers = soFar.proposals.flatMap((one) => one.authors ?? []);
   const people = direct.is === 'known' ? direct.people : [];
   const all = {
-    names: [...authors.all.names, ...people, ...own.flatMap(({ names }) => names)],
-    keys: [...authors.all.keys, ...(await accountKeys(people, host)), ...own.flatMap(({ keys }) => keys)],
+    names: [...authors.all.names, ...people, ...partMakers.flatMap(({ names }) => names)],
+    keys: [
+      ...authors.all.keys,
+      ...(await accountKeys(people, host)),
+      ...partMakers.flatMap(({ keys }) => keys),
+    ],
   };
-  return { ...each, proposals: [...each.proposals, { heads: [head], base, authors: all }] };
+  return { ...soFar, proposals: [...soFar.proposals, { heads: [head], base, authors: all }] };
 }
 
 /** The direct pushes as a part of the apply: no approval can be for them, but their makers are compared with each signer. */

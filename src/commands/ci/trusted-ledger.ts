@@ -1,6 +1,6 @@
 /**
- * The ledger says what was applied last, so a commit is compared with that. A person who merges a commit must not be able to change the
- * ledger, nor to replace a ledger in a database by one that everybody with push rights can write.
+ * Refuses a ledger that a person who merges a commit could change, and a ledger in git that replaces one in a database, because everybody
+ * with push rights can write it. The ledger says what was applied last, and `ci apply` compares each commit with that.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -35,7 +35,7 @@ export async function refuseChosenLedger(
         : undefined;
   if (file !== undefined && (await isTracked(at, resolve(directory, file))))
     throw new LedgerError(
-      `${quoted(file)} is in the repository, so whoever merges a commit decides what was applied last: keep the ledger in git or PostgreSQL, and its address outside of the repository`,
+      `${quoted(file)} is in the repository, so a person who merges a commit decides what was applied last: keep the ledger in git or PostgreSQL, and its address outside of the repository`,
     );
   // A later job would not find a ledger in this checkout. If one was found, the checkout stays between jobs.
   if (applies && ledger.in === 'local' && file !== undefined && !known && isJob(env))

@@ -96,7 +96,7 @@ interface SearchContext {
 
 interface AppliedState {
   readonly ledger: Ledger;
-  /** the newest apply; undefined if there was none */
+  /** the newest apply; undefined if there was none, an error if its entry cannot be read */
   readonly newest: HistoryEntry | LedgerError | undefined;
 }
 
@@ -131,15 +131,15 @@ class Search {
     const found: FoundStack[] = [];
     for (let at = 0; at < files.length; at += atOnce) {
       const some = files.slice(at, at + atOnce);
-      const ledgers = await Promise.all(some.map((file) => this.#readFirst(file)));
+      const ledgers = await Promise.all(some.map((file) => this.#readStack(file)));
       // Not in parallel: git locks the list of the commits at which a shallow clone ends.
       for (const one of ledgers) found.push(await this.#check(one));
     }
     const clashes = sameNames(found.map(({ stack }) => stack));
     const replaced = await this.#findReplaced(found);
-    const left = new Set(replaced.map(({ file }) => file));
+    const replacedFiles = new Set(replaced.map(({ file }) => file));
     const chosen = found.flatMap(({ stack, isChosen, read }) => {
-      if (left.has(stack.file)) return [];
+      if (replacedFiles.has(stack.file)) return [];
       const problem = clashes.get(stack.file) ?? (isChosen ? inputProblem(stack, read) : undefined);
       if (problem !== undefined) return [{ ...stack, problem }];
       return isChosen ? [stack] : [];
@@ -153,13 +153,13 @@ class Search {
     return { root, chosen, unchanged, replaced, removed, uncommitted };
   }
 
-  async #readFirst(file: string): Promise<ReadStack> {
+  async #readStack(file: string): Promise<ReadStack> {
     const read = await this.#head.read(file);
     const about = { file, read };
     if (read?.stack === undefined) return about;
     return {
       ...about,
-      applied: await this.#readLedger(file, read.stack).catch((error) => this.#unknown(error)),
+      applied: await this.#readLedger(file, read.stack).catch((error) => this.#ignore(error)),
     };
   }
 
@@ -167,12 +167,12 @@ class Search {
     const isChosen =
       read === undefined ||
       applied === undefined ||
-      (await this.#isUnapplied(file, read, applied).catch((error) => this.#unknown(error))) !== false;
+      (await this.#isUnapplied(file, read, applied).catch((error) => this.#ignore(error))) !== false;
     return { stack: stackAt(file, read), isChosen, read };
   }
 
   /** Ignores an error, because the apply reports it as well. @throws the error if the run was ended */
-  #unknown(error: unknown): undefined {
+  #ignore(error: unknown): undefined {
     if (this.#context.time.runEnded.aborted) throw error;
   }
 
@@ -190,7 +190,10 @@ class Search {
     return hasChanged(read, file, about) || (before !== undefined && hasChanged(before, path, about));
   }
 
-  /** An old job that runs again must not apply what a newer commit has reverted, if no apply of the newer commit is recorded yet. */
+  /**
+   * The chosen stacks that a newer commit of the branch changes again. An old job that runs again must not apply what a newer commit has
+   * reverted, also if no apply of the newer commit is recorded yet.
+   */
   async #findReplaced(found: readonly FoundStack[]): Promise<readonly ReplacedStack[]> {
     const chosen = found.filter(({ isChosen }) => isChosen);
     const newest = chosen.length === 0 ? undefined : await this.#findNewer();
@@ -244,7 +247,7 @@ class Search {
     const { job, reader } = this.#clone;
     const base = job.base ?? (await reader.parentsOf(this.#head.commit))[0];
     // After a forced push, the commit before it may be gone.
-    if (base !== undefined) await this.#open(base).catch((error) => this.#unknown(error));
+    if (base !== undefined) await this.#open(base).catch((error) => this.#ignore(error));
     const here = new Set(found.map(({ stack }) => stack.file));
     const names = new Set(
       found.flatMap(({ read }) => {
@@ -274,7 +277,7 @@ class Search {
     const { name } = partial;
     if (names.has(name)) return undefined;
     const { ledger } = await this.#readLedger(file, partial).catch((error) => ({
-      ledger: this.#unknown(error),
+      ledger: this.#ignore(error),
     }));
     // The file of a local ledger may have been removed with the folder.
     const isUnknown = ledger === undefined || (!ledger.known && (partial.ledger?.in ?? 'local') === 'local');
