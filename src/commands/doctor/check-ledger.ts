@@ -138,7 +138,7 @@ async function unwritableProblem(store: StackStore, { ledger }: Stack): Promise<
   return [failed('ledger', { id: 'ledger-unwritable', message, fix: fixes[ledger?.in ?? 'local'] })];
 }
 
-/** The ledger of this stack is in another place; with the same message as a plan. */
+/** A problem if the ledger of this stack is in another place, with the message that a plan gives. */
 async function elsewhereProblem({ known }: Ledger, question: LedgerQuestion): Promise<Finding[]> {
   const message = known ? undefined : await describeElsewhere(question);
   if (message === undefined) return [];
@@ -146,7 +146,7 @@ async function elsewhereProblem({ known }: Ledger, question: LedgerQuestion): Pr
   return [failed('ledger', { id: 'ledger-elsewhere', message, fix })];
 }
 
-/** Reports declared resources with an ownership tag of this stack whose id the ledger does not have: it was lost, or is another one. */
+/** Reports ownership tags of this stack with an id that the ledger does not have: the ledger was lost, or it is not the one of the tags. */
 export function lostLedgerFindings(
   resources: readonly LiveResource[],
   { stack: { name }, ledger, path }: Pick<LedgerQuestion, 'path' | 'stack'> & { readonly ledger: Ledger },
@@ -213,10 +213,10 @@ function heldLock(lock: LedgerLock, { host, path }: LedgerQuestion): Finding {
   const unlock = ['trueup unlock --id', shellWord(id), ...(path === undefined ? [] : [shellWord(path)])].join(
     ' ',
   );
-  const isLeft = isGone(run, own, host.machine());
+  const isAbandoned = isGone(run, own, host.machine());
   return failed('lock', {
     id: 'lock-held',
-    message: isLeft ? `${holder}; its process ${run.pid} on this host is gone` : holder,
-    fix: isLeft ? unlock : `wait for that apply, or if it has certainly ended: ${unlock}`,
+    message: isAbandoned ? `${holder}; its process ${run.pid} on this host is gone` : holder,
+    fix: isAbandoned ? unlock : `wait for that apply, or if it has certainly ended: ${unlock}`,
   });
 }

@@ -63,8 +63,8 @@ function featureFindings({ unread, sets, names }: LiveReading, question: LiveQue
   const incomplete = new Set([...sets.values()].flatMap((set) => set.incomplete));
   const found = [
     ...unsupported,
-    ...[...(names ?? [])].flatMap(([what, { problem }]) =>
-      problem === undefined ? [] : [namesUnread(what, problem)],
+    ...[...(names ?? [])].flatMap(([type, { problem }]) =>
+      problem === undefined ? [] : [namesUnread(type, problem)],
     ),
     ...[...incomplete].slice(0, mostShown).map((why) =>
       warning('features', {
@@ -78,11 +78,11 @@ function featureFindings({ unread, sets, names }: LiveReading, question: LiveQue
   return found.length > 0 ? found : [ok('features', 'the service lacks nothing that this stack uses')];
 }
 
-function namesUnread(what: string, problem: string): Finding {
+function namesUnread(type: string, problem: string): Finding {
   return failed('features', {
     id: 'read-failed',
-    message: `manifests give ${what}s by name, and their list could not be read: ${problem}`,
-    fix: `let the token read the ${what}s, if the service has them, or give their ids`,
+    message: `manifests give ${type}s by name, and their list could not be read: ${problem}`,
+    fix: `let the token read the ${type}s, if the service has them, or give their ids`,
   });
 }
 

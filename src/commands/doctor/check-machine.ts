@@ -14,10 +14,10 @@ export const oldestNode = { major: 22, minor: 18 };
 /** @param version `v24.11.0` */
 export function checkNode(version: string): Finding[] {
   const [, major = '0', minor = '0'] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  const isNew =
+  const isNewEnough =
     Number(major) > oldestNode.major ||
     (Number(major) === oldestNode.major && Number(minor) >= oldestNode.minor);
-  if (isNew) return [ok('node', `Node ${version}`)];
+  if (isNewEnough) return [ok('node', `Node ${version}`)];
   const oldest = `${oldestNode.major}.${oldestNode.minor}`;
   return [
     failed('node', {
@@ -40,7 +40,7 @@ export async function checkGit(
   { directory, isNeeded, signal }: GitQuestion,
   { env, secrets }: CliHost,
 ): Promise<Finding[]> {
-  const level = isNeeded ? failed : warning;
+  const failedOrWarning = isNeeded ? failed : warning;
   const at = { directory, env, secrets, signal };
   try {
     const { out } = await runGit(['--version'], at);
@@ -61,7 +61,7 @@ export async function checkGit(
     const fix = isNeeded
       ? 'install git: "ledger: git" of this stack needs it'
       : 'install git: without it, no apply records its commit, and no job of an older commit is stopped';
-    return [level('git', { id: 'git-missing', message: error.message, fix })];
+    return [failedOrWarning('git', { id: 'git-missing', message: error.message, fix })];
   }
 }
 

@@ -133,7 +133,7 @@ function differs({ target }: Session, { name }: Dialect, sign: string): Finding 
   });
 }
 
-/** Checks the dialect by a member of the config, in which dialects with the same mount type differ. */
+/** Checks the dialect by a member of the config that only one of the dialects with the same mount type has. */
 async function ownDialect(session: Session): Promise<Finding> {
   const { dialect } = session;
   const config = await readConfig(session);

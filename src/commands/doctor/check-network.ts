@@ -134,8 +134,8 @@ async function checkAnswer(question: NetworkQuestion, facts: NetworkFacts): Prom
   try {
     const answer = await probe.get(target.service === 'workspaces' ? '/ping' : healthPath);
     // A service without this path may answer with a web page.
-    const second = isPage(answer) && answer.status === 404 ? await probe.get(secondPath(target)) : answer;
-    const service = serviceFinding(target, second);
+    const decisive = isPage(answer) && answer.status === 404 ? await probe.get(secondPath(target)) : answer;
+    const service = serviceFinding(target, decisive);
     return hasFailed([service]) ? [service] : [service, clockFinding(probe.clockAhead())];
   } catch (error) {
     if (!(error instanceof WireError)) throw error;

@@ -68,6 +68,7 @@ function spotOf({ place }: Diagnostic): string {
 
 interface SourceUse {
   readonly source: SecretSource;
+  /** the resource or the setting that needs it, for messages */
   readonly by: string;
   /** whether an apply sends it */
   readonly isForApply: boolean;

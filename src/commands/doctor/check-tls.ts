@@ -66,7 +66,7 @@ const notTls: Explanation = ({ host }) =>
     fix: 'check the port; if the service has no TLS, begin the "url" of the target with "http://"',
   });
 
-const unusable: Explanation = ({ target }) =>
+const unusableCa: Explanation = ({ target }) =>
   failed('tls', {
     id: 'tls-ca-unusable',
     message: `${quoted(target.caCert?.file ?? '')}, the "caCert" of the target, holds no PEM certificate`,
@@ -102,8 +102,8 @@ const problems: Readonly<Record<string, Explanation>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
   EPROTO: notTls,
-  ERR_OSSL_PEM_NO_START_LINE: unusable,
-  ERR_OSSL_PEM_BAD_BASE64_DECODE: unusable,
+  ERR_OSSL_PEM_NO_START_LINE: unusableCa,
+  ERR_OSSL_PEM_BAD_BASE64_DECODE: unusableCa,
 };
 
 /** @returns undefined for an error that is not about TLS */

@@ -1,4 +1,4 @@
-/** The findings of the checks. Each check gives at least one; its id is the name of the check, or that of a problem. */
+/** The findings of the checks. Each check gives at least one finding, whose id is the name of the check, or that of a problem. */
 import type { Target } from '../../model/stack.ts';
 import { findingMeanings, type ProblemId } from '../../run/finding-meanings.ts';
 
