@@ -1,6 +1,5 @@
 /**
- * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, as text and as
- * JSON.
+ * `trueup history [path]` and `trueup history show ID [path]`: who applied what, and how to revert it, as text and as JSON.
  */
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -319,7 +318,7 @@ interface HistoryReading {
   readonly resource?: AddressText | undefined;
 }
 
-/** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`, with the changes of a resource. */
+/** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`; for one resource also its changes. */
 function renderHistoryJson(
   { stack, entries, damaged, resource }: HistoryReading,
   diagnostics: readonly ShownDiagnostic[] = [],

@@ -88,13 +88,13 @@ interface Fragment {
 
 const removalHint = 'remove its document: the next apply takes away what was created';
 const releaseHint =
-  'no document takes it away: without one it is released and stays as it is, so change what it says, or take it away by hand';
+  'without its document it is released and stays as it is: change the values in its document instead, or delete it by hand';
 
-function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolean): Fragment {
+function fragmentOf(change: HistoryChange, address: Address, outlivesDocument: boolean): Fragment {
   const { was = {}, fields } = change;
   switch (change.action) {
     case 'create':
-      return { remarks: [staysBehind ? releaseHint : removalHint], documents: [] };
+      return { remarks: [outlivesDocument ? releaseHint : removalHint], documents: [] };
     case 'delete':
       return restoreDeleted(change, address);
     case 'release':
@@ -106,7 +106,7 @@ function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolea
       const restored = withMergeRemark(restoreFields(fields, address));
       const values = restored.documents.length === 0 ? '' : 'set these back and ';
       // Without onRemove, the origin of the record decides, and a resource that this stack once created is deleted.
-      const giveUp = `to give it up again, ${values}declare "onRemove: release", apply, then remove its document: it is released; one that came from another stack goes back with "trueup move"`;
+      const giveUp = `to give it up again, ${values}declare "onRemove: release", apply, then remove its document: it is released; a resource that came from another stack goes back with "trueup move"`;
       return { ...restored, remarks: [giveUp, ...restored.remarks] };
     }
     default:
@@ -199,7 +199,7 @@ function isRename({ path, before }: FieldChange): boolean {
   return path.length === 1 && path[0] === 'name' && before !== undefined;
 }
 
-/** A setting in the metadata of a manifest, which only the ledger stores. */
+/** Whether the field is a setting in the metadata of a manifest; only the ledger stores these settings. */
 function isFlag({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'protect' || path[0] === 'onRemove');
 }
@@ -231,7 +231,7 @@ function setAt(into: Record<string, Json>, [name = '', ...rest]: readonly string
   setMember(into, name, below);
 }
 
-/** Also for the key `__proto__`, which users may choose. */
+/** Sets a member, also with the key `__proto__`, which users may choose. */
 function setMember(into: Record<string, Json>, name: string, value: Json): void {
   Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -55,9 +55,11 @@ const entry = Type.Object({
   commit: Type.Optional(Type.String({ description: 'of the manifests' })),
   dirty: Type.Optional(Type.Boolean({ description: 'whether there were changes that were not committed' })),
   uncommitted: Type.Optional(
-    Type.String({ description: 'hash of what was declared, where files of the stack had such changes' }),
+    Type.String({ description: 'hash of what was declared, if files of the stack had uncommitted changes' }),
   ),
-  ignored: Type.Optional(Type.Literal(true, { description: 'git ignores all of those files' })),
+  ignored: Type.Optional(
+    Type.Literal(true, { description: 'git ignores all files with uncommitted changes' }),
+  ),
   commitKept: Type.Optional(
     Type.Literal(true, {
       description: 'the ledger keeps the commits of earlier applies beside or instead of this one',

@@ -60,7 +60,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
   return reviewChanges(resolved, { ...request, nothing: 'no-values-before' });
 }
 
-/** Targets are not read, so a field that is not declared counts as having its default. */
+/** The content that a resource has as declared. Targets are not read, so a field that is not declared counts as having its default. */
 function declaredContent(resources: readonly DesiredResource[], kinds: Registry): Trial['contentOf'] {
   return (address) => {
     const resource = resources.find((one) => formatAddress(one.address) === formatAddress(address));
@@ -98,11 +98,11 @@ function revert(
 function notDeclared(address: AcceptedChange['address']): Refusal {
   return refuse({ address, path: [] }, 'revert-by-hand', {
     message: `${quoted(formatAddress(address))} is no longer declared`,
-    fix: 'declare it again first, in a list with its item, and write then; "--revert" without "--write" prints its former values',
+    fix: 'declare it again first, as an item if it is in a list, and then write; "--revert" without "--write" prints its former values',
   });
 }
 
-/** Whether the manifest sets the field, or the name of the object whose id it holds: the id then replaces the name. */
+/** Whether the manifest sets the field, or the name of the object whose id the field holds: the id then replaces the name. */
 function isWritten(
   [field = '']: Path,
   { resource: { spec }, kind }: { readonly resource: DesiredResource; readonly kind: Kind | undefined },

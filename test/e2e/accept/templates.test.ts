@@ -203,7 +203,7 @@ describe('An apply of resources of a template', () => {
     expect(gone).toMatchObject([
       { code: 'revert-by-hand', message: '"Workspace/acme/pay-prod-eu" is no longer declared' },
     ]);
-    expect(gone[0]?.fix).toContain('declare it again first, in a list with its item');
+    expect(gone[0]?.fix).toContain('declare it again first, as an item if it is in a list');
   });
 
   it('is not reverted for one resource alone, if others use the value', async () => {

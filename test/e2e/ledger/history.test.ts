@@ -205,7 +205,7 @@ describe('trueup history show --revert', () => {
     await stack.declare(clusterAuthConfig());
     await stack.run(['apply', '--yes'], 0);
     expect(await revert(stack)).toContain(
-      '# ClusterAuthConfig/prod/config: was created\n# no document takes it away: without one it is released and stays as it is',
+      '# ClusterAuthConfig/prod/config: was created\n# without its document it is released and stays as it is',
     );
   });
 
