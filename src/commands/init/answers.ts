@@ -80,14 +80,14 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
   return { stack, token, workflows, ...(dialectNote === undefined ? {} : { dialectNote }) };
 }
 
-/** The default follows from existing CI files, else from the host of the remote. Existing files are kept, and serve every stack. */
+/** The default follows from existing CI files, else from the host of the remote. Existing files of trueup serve every stack. */
 async function chooseCi(
   { ci }: AnswerFlags,
   { remote = '', ciFiles }: Surroundings,
   asking: Asking,
 ): Promise<Ci> {
-  const isKnown = ciFiles.includes(planWorkflow);
-  const isGithub = !isKnown && (ciFiles.includes('.github') || remote.includes('github'));
+  const hasWorkflow = ciFiles.includes(planWorkflow);
+  const isGithub = !hasWorkflow && (ciFiles.includes('.github') || remote.includes('github'));
   const isGitlab = remote.includes('gitlab') && !ciFiles.includes('.gitlab-ci.yml');
   const answer = await answerTo(
     {
@@ -132,7 +132,7 @@ interface Listing extends Collecting {
   readonly flags: AnswerFlags;
 }
 
-/** The choices of the question; none if the service does not answer. With the flag, a problem is reported when the target is read. */
+/** The organizations to choose from; none if the service does not answer. With the flag, a problem is reported when the target is read. */
 async function organizationsOf(
   target: Target,
   token: ChosenToken,
@@ -146,7 +146,7 @@ async function organizationsOf(
   return { names, isWhole: problem === undefined };
 }
 
-/** Reads one workspace; if that does not show the dialect, an answer whose headers do. */
+/** The dialect that the service shows: in its first workspace, else in the headers of another answer. */
 async function dialectOf(target: Target, token: ChosenToken, listing: Listing) {
   const found = await askService(target, token, listing, async ({ reader, spokenDialect }) => {
     await reader.get(`${workspacesPath({ target })}?page%5Bsize%5D=1`);

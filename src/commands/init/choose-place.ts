@@ -86,12 +86,12 @@ export async function chooseMount(
 ): Promise<Place> {
   const { flags, host } = choosing;
   const isEmbedded = draft.url === 'embedded';
-  const set = client?.namespace === undefined ? '' : (host.env[client.namespace] ?? '');
+  const preset = client?.namespace === undefined ? '' : (host.env[client.namespace] ?? '');
   const namespace = await answerTo(
     {
       flag: '--namespace',
       text: 'Namespace, if the service has namespaces',
-      fallback: set.trim(),
+      fallback: preset.trim(),
       problem: (answer) =>
         answer === '' ? undefined : problemIn({ ...draft, namespace: answer }, 'namespace'),
     },

@@ -105,8 +105,8 @@ async function chooseService(
   if (flags.embedded === true && flags.url !== undefined && flags.url.trim() !== 'embedded')
     throw new CommandStop('usage', 'give "--url" or "--embedded", and not both');
   const choices: Choice[] = [
-    { value: 'workspaces', label: `workspaces of ${speakers('workspaces')}` },
-    { value: 'cluster-auth', label: `cluster authentication roles of ${speakers('cluster-auth')}` },
+    { value: 'workspaces', label: `workspaces of ${productsOf('workspaces')}` },
+    { value: 'cluster-auth', label: `cluster authentication roles of ${productsOf('cluster-auth')}` },
     ...(isEmbedded || flags.url !== undefined
       ? []
       : [{ value: 'embedded', label: 'workspaces of the embedded service: a trial without an account' }]),
@@ -127,10 +127,10 @@ function serviceOf({ organization, mount, namespace, owns }: TargetFlags): Servi
 /** The service whose command line is set up in this environment, if there is exactly one. */
 function serviceIn(env: Asking['host']['env']): Service | undefined {
   const services: readonly Service[] = ['workspaces', 'cluster-auth'];
-  const set = services.filter((service) =>
+  const configured = services.filter((service) =>
     clientsOf(service).some((client) => addressesIn(client, env).length > 0 || env[client.token]),
   );
-  return set.length === 1 ? set[0] : undefined;
+  return configured.length === 1 ? configured[0] : undefined;
 }
 
 function realDialects(service: Service): Dialect[] {
@@ -141,7 +141,7 @@ function clientsOf(service: Service): ClientSettings[] {
   return realDialects(service).flatMap(({ client }) => client ?? []);
 }
 
-function speakers(service: Service): string {
+function productsOf(service: Service): string {
   return orList(realDialects(service).map(({ spokenBy }) => spokenBy));
 }
 
@@ -152,8 +152,8 @@ async function chooseDialect(
 ): Promise<Dialect> {
   const { flags, host } = choosing;
   const real = realDialects(service);
-  const set = real.filter(({ client }) => host.env[client?.addresses[0] ?? '']);
-  const candidates = set.length === 1 ? set : real;
+  const configured = real.filter(({ client }) => host.env[client?.addresses[0] ?? '']);
+  const candidates = configured.length === 1 ? configured : real;
   const usual = isEmbedded ? 'neutral' : candidates.length === 1 ? candidates[0]?.name : undefined;
   const question = {
     flag: '--dialect',
@@ -202,7 +202,7 @@ function withScheme(address: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
 }
 
-/** The address in the form that the connection uses, so that reviewers see that one: host in lower case and ASCII, no default port. */
+/** The address in the form that the connection uses, so that reviewers see the same one: host in lower case and ASCII, no default port. */
 function normalized(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;

@@ -72,7 +72,7 @@ export async function chooseToken(
     own.variable === undefined
       ? { exportLine: ['export ', variable, '="', own.expansion, '"'].join('') }
       : {};
-  const mayUse = connect && (await isAgreed(own, place.url, asking));
+  const mayUse = connect && (await askToUse(own, place.url, asking));
   const use = mayUse
     ? { env: { ...env, [variable]: own.value } }
     : { missing: `you declined to use the token in ${own.from}` };
@@ -90,7 +90,7 @@ function refuseTokens(tokenEnv: string | undefined, tokenFile: string | undefine
     throw new CommandStop('usage', 'give "--token-env" or "--token-file", and not both');
 }
 
-async function isAgreed({ from }: FoundToken, url: string, asking: Asking): Promise<boolean> {
+async function askToUse({ from }: FoundToken, url: string, asking: Asking): Promise<boolean> {
   if (asking.takesDefaults) return true;
   if (!asking.canAsk)
     throw new CommandStop(
@@ -187,7 +187,7 @@ function ownToken(client: ClientSettings, env: CliHost['env']): FoundToken {
   return { value, from: variable, origin, variable, expansion: `$${variable}` };
 }
 
-/** `PREFIX_app_example_com` is the token of app.example.com, and `__` is a hyphen. */
+/** The variable `PREFIX_app_example_com` holds the token of app.example.com; `__` in its name means a hyphen. */
 function hostTokens({ hostToken }: ClientSettings, env: CliHost['env']): FoundToken[] {
   if (hostToken === undefined) return [];
   const prefix = hostToken.replace(/HOST$/, '');

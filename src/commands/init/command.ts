@@ -39,7 +39,7 @@ import {
 import { readSurroundings } from './repository.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  const several = (value: string, before: readonly string[]) => [...before, value];
+  const collect = (value: string, before: readonly string[]) => [...before, value];
   command
     .argument('[directory]', 'where the stack goes; it is created if needed (default: here)')
     .option('--embedded', 'a stack of the embedded service: no account and no token is needed')
@@ -51,7 +51,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--organization <name>', 'with workspaces: the organization')
     .option('--mount <name>', 'with cluster-auth: the mount, below "auth/"')
     .option('--namespace <path>', 'with cluster-auth: the namespace')
-    .option('--owns <pattern>', 'with cluster-auth: role names of the stack; may be repeated', several, [])
+    .option('--owns <pattern>', 'with cluster-auth: role names of the stack; may be repeated', collect, [])
     .option('--token-env <name>', 'the variable that holds the token; never give the token itself')
     .option('--token-file <path>', 'the file that holds the token')
     .option('--ca-cert <path>', 'the CA of the service, as a PEM file')
@@ -226,13 +226,13 @@ async function wantsExport(
   const count = overviews.reduce((sum, { unowned }) => sum + unowned, 0);
   if (count === 0) return false;
   const isMount = target.service === 'cluster-auth';
-  const unsure = 'A mount cannot show whether another stack has them.';
+  const mountCaveat = 'A mount cannot show whether another stack has them.';
   if (isMount && options.export === true)
-    printNote(terminal, `exporting ${counted(count, 'resource')}. ${unsure}`);
+    printNote(terminal, `exporting ${counted(count, 'resource')}. ${mountCaveat}`);
   if (options.export === true) return true;
   if (options.yes === true || !host.interactive || terminal.format !== 'text') return false;
   const what = isMount
-    ? `Write manifests for ${counted(count, 'resource')}? ${unsure}`
+    ? `Write manifests for ${counted(count, 'resource')}? ${mountCaveat}`
     : `Write manifests for ${counted(count, 'resource')} without an owner?`;
   const question = `${what} Nothing changes in the service.`;
   return agrees(question, { host, stop }, 'the files above are written, and no manifest');

@@ -140,7 +140,7 @@ async function mountsText({ session }: ExportReading): Promise<string> {
   }
 }
 
-/** In the order of the text. */
+/** In the order in which the text names them. */
 const capabilities = ['read', 'list', 'create', 'update', 'delete', 'root', 'sudo', 'deny'];
 
 async function mountRightsText({ session, connected }: ExportReading): Promise<string> {

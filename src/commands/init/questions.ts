@@ -13,7 +13,7 @@ interface Question {
   readonly fallback?: string | undefined;
   /** on a terminal, each choice has a number */
   readonly choices?: readonly Choice[];
-  /** Why an answer is not valid, as a clause that does not repeat it; undefined for a valid one. */
+  /** Why an answer is not valid, as a clause that does not repeat the answer; undefined for a valid one. */
   readonly problem?: (answer: string) => string | undefined;
 }
 

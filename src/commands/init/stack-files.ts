@@ -93,7 +93,7 @@ ${manifests}  targets:
 ${targetText(target)}${ledgerLine === '' ? '' : places}${ledgerLine}`;
 }
 
-/** In the order of the guides. The default dialect of the embedded service is left out. */
+/** The members in the order in which guides show them. The default dialect of the embedded service is left out. */
 function targetText(target: Target): string {
   const { name, service, url, organization, mount, namespace, token, caCert, dialect, owns } = target;
   const isEmbedded = url === 'embedded';
