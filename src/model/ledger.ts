@@ -125,7 +125,7 @@ export interface AppliedCommit {
   readonly id: string;
   /** the work tree had changes that were not committed */
   readonly dirty?: true;
-  /** the hash of what was declared, where files of the stack had such changes; absent in ledgers of older versions */
+  /** the hash of what was declared, if files of the stack had uncommitted changes; absent in ledgers of older versions */
   readonly uncommitted?: string;
   /** only files that git ignores, such as generated ones, had such changes */
   readonly ignored?: true;

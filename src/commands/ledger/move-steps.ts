@@ -182,7 +182,7 @@ interface Steps extends MoveContext {
 /** Entries are written in groups: one request for each entry would be slow, and one for a whole long history too large. */
 const groupSize = 100;
 
-/** Makes the steps of a move that are left. @throws LedgerError, after it has printed which ledger is in use */
+/** Takes the remaining steps of a move. @throws LedgerError, after it has printed which ledger is in use */
 export async function carryOutMove(task: Exclude<Task, { is: 'done' }>, steps: Steps): Promise<Ledger> {
   const { from, to } = steps.ends;
   let isClosed = task.is === 'open';
@@ -215,8 +215,8 @@ async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, step
   const ids = new Set(wanted.map(({ id }) => id));
   const there = await to.store.listEntries(Number.MAX_SAFE_INTEGER);
   // Entries that an earlier move of this ledger left here, and that were pruned in the ledger since then.
-  const left = there.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
-  if (left.length > 0) await to.store.removeEntries(left);
+  const leftBehind = there.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+  if (leftBehind.length > 0) await to.store.removeEntries(leftBehind);
   for (let at = 0; at < wanted.length; at += groupSize)
     await to.store.keepEntries(wanted.slice(at, at + groupSize));
   await verify({ ledger: copy, entries: wanted }, steps);

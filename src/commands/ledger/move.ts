@@ -107,7 +107,7 @@ function moveLedger(
       throw new CommandStop('usage', '--from and --to name the same place');
     // Drafted before anything is moved, because the file may not be editable.
     const file = options.write ? await draftStackFile(run.stack, to, host.cwd) : undefined;
-    return from === undefined ? reportThere(to, file, run) : moveBetween({ from, to }, file, run);
+    return from === undefined ? reportDone(to, file, run) : moveBetween({ from, to }, file, run);
   });
 }
 
@@ -119,11 +119,7 @@ async function freeLocks(ends: readonly MoveEnds['to'][], run: MoveRun): Promise
   for (const { store } of ends) await locking.free(stack, store);
 }
 
-async function reportThere(
-  place: LedgerPlace,
-  file: FileChange | undefined,
-  run: MoveRun,
-): Promise<ExitCode> {
+async function reportDone(place: LedgerPlace, file: FileChange | undefined, run: MoveRun): Promise<ExitCode> {
   const store = await openAt(place, run);
   try {
     await freeLocks([{ place, store }], run);

@@ -176,14 +176,14 @@ interface PrunedEntries {
   readonly dropped: readonly HistoryEntry[];
   /** newest first */
   readonly kept: readonly HistoryEntry[];
-  /** the entry of `kept` to which the facts are added that must outlast the dropped entries; it is written again */
+  /** an entry of `kept`, with added facts of the dropped entries that are still needed; it has to be written again */
   readonly marked?: HistoryEntry;
 }
 
 /**
- * Of the stack's own applies, only the oldest ones without a gap are dropped, so that the order of the others keeps its meaning. Always
- * kept are the last apply, unfinished applies with the apply before them, applies whose commits a rebuilt ledger needs, and applies of
- * parts whose deletes still count. Entries copied from another stack are dropped only by age, because they say nothing about these.
+ * Of the stack's own applies, only the oldest ones are dropped, up to the first one that is kept, so that no gap arises. The last apply is
+ * always kept, as are unfinished applies with the apply before them, applies whose commits a rebuilt ledger needs, and applies of parts
+ * whose deletes still count. Entries copied from another stack are dropped by age alone: the applies of this stack do not need them.
  * @param entries all, newest first
  * @param about.before in milliseconds since 1970, like `now`
  */
@@ -197,11 +197,11 @@ export function pruneEntries(
   const counting = own.filter((entry) => entry.part !== undefined && timeOf(entry) > now - countedTime);
   const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own), ...counting]);
   const end = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;
-  const ended = own.slice(end);
-  const isDropped = (entry: HistoryEntry) => (entry.moved ? isOld(entry) : ended.includes(entry));
+  const droppedOwn = own.slice(end);
+  const isDropped = (entry: HistoryEntry) => (entry.moved ? isOld(entry) : droppedOwn.includes(entry));
   const dropped = entries.filter(isDropped);
   const oldest = own[end - 1];
-  const marked = oldest === undefined || ended.length === 0 ? undefined : withPruned(oldest, ended);
+  const marked = oldest === undefined || droppedOwn.length === 0 ? undefined : withPruned(oldest, droppedOwn);
   const kept = entries
     .filter((entry) => !isDropped(entry))
     .map((entry) => (entry === oldest ? (marked ?? entry) : entry));
@@ -212,8 +212,9 @@ function timeOf({ began, ended = began }: HistoryEntry): number {
   return Date.parse(ended);
 }
 
+/** Adds to an entry what is still needed of dropped ones: when the newest of them ended, and the approvals that they ended. */
 function withPruned(oldest: HistoryEntry, dropped: readonly HistoryEntry[]): HistoryEntry {
-  const untils = dropped.flatMap(({ began, ended = began, pruned }) => [
+  const endTimes = dropped.flatMap(({ began, ended = began, pruned }) => [
     ended,
     ...(pruned ? [pruned.until] : []),
   ]);
@@ -224,7 +225,7 @@ function withPruned(oldest: HistoryEntry, dropped: readonly HistoryEntry[]): His
   return {
     ...oldest,
     pruned: {
-      until: untils.sort().at(-1) ?? oldest.began,
+      until: endTimes.sort().at(-1) ?? oldest.began,
       ...(Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals }),
     },
   };

@@ -9,7 +9,9 @@ const commit = Type.Object(
       Type.Literal(true, { description: 'the work tree had changes that were not committed' }),
     ),
     uncommitted: Type.Optional(
-      Type.String({ description: 'hash of what was declared, where files of the stack had such changes' }),
+      Type.String({
+        description: 'hash of what was declared, if files of the stack had uncommitted changes',
+      }),
     ),
   },
   closed,
