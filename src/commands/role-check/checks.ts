@@ -169,7 +169,7 @@ function checkSelector(namespace: string, selector: string, known: KnownConfig):
   );
 }
 
-/** The alias: the name of the identity in the service. */
+/** Checks the alias, which is the name of the identity in the service. */
 export function checkAlias(account: ServiceAccount, { aliasSource }: CheckedRole): LoginCheck {
   const { name, namespace, uid } = account;
   if (aliasSource !== 'serviceaccount_name') {

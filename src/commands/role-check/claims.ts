@@ -81,7 +81,7 @@ function isObject(value: unknown): value is Claims {
 /** The claim with this name, else one whose name differs only in case. */
 function claimNamed(claims: Claims, name: string): unknown {
   const exact = Object.hasOwn(claims, name) ? name : undefined;
-  const found = exact ?? Object.keys(claims).find((each) => sameName(each) === sameName(name));
+  const found = exact ?? Object.keys(claims).find((each) => foldedName(each) === foldedName(name));
   return found === undefined ? undefined : claims[found];
 }
 
@@ -89,14 +89,14 @@ function claimNamed(claims: Claims, name: string): unknown {
 export function registeredClaims(claims: Claims): Claims {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    if (registered.has(sameName(name))) found[sameName(name)] = value;
+    if (registered.has(foldedName(name))) found[foldedName(name)] = value;
   return found;
 }
 
 const registered: ReadonlySet<string> = new Set(['aud', 'exp', 'iat', 'iss', 'jti', 'nbf', 'sub']);
 
-/** Names are equal without case. Two letters outside of ASCII (long s, Kelvin sign) are case variants of ASCII letters. */
-function sameName(name: string): string {
+/** The name without case, for comparisons. Two letters outside of ASCII (long s, Kelvin sign) are case variants of ASCII letters. */
+function foldedName(name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
 
@@ -127,7 +127,7 @@ export function checkTypes(claims: Claims): LoginCheck {
   return passed('claims', 'the registered claims have the types that they must have');
 }
 
-/** If the dialect has no default issuer, the service does not compare an empty issuer (wire/cluster-auth 1.7). */
+/** The service compares no issuer if the config has none and the dialect has no default (wire/cluster-auth 1.7). */
 export function checkIssuer({ iss }: Claims, known: KnownConfig): LoginCheck {
   if (known.is !== 'known') return open('issuer', 'no config is known that would name an issuer');
   const { issuer } = known.config;
@@ -162,12 +162,12 @@ export function checkTimes(claims: Claims, now: number): LoginCheck {
   const end = ends || Math.max(issued, starts) + assumedLifetime;
   const start = starts || issued || end - assumedLifetime;
   const at = Math.floor(now / 1000);
-  const fresh = 'check the clocks of this machine and of the cluster, or wait';
+  const clockFix = 'check the clocks of this machine and of the cluster, or wait';
   if (at + clockSkew < start)
     return failed(
       'times',
       `the JWT is not valid before ${moment(start)}, ${span(start - at)} from now`,
-      fresh,
+      clockFix,
     );
   if (at - clockSkew > end) {
     const given = ends === 0 ? ' (it names no end: 150 s after its beginning)' : '';
@@ -181,7 +181,7 @@ export function checkTimes(claims: Claims, now: number): LoginCheck {
       'request a fresh JWT',
     );
   if (at + clockSkew < issued)
-    return failed('times', `the JWT was issued in the future, at ${moment(issued)}`, fresh);
+    return failed('times', `the JWT was issued in the future, at ${moment(issued)}`, clockFix);
   return passed('times', `the JWT is valid for another ${span(Math.max(0, end - at))}`);
 }
 

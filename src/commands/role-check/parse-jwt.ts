@@ -43,7 +43,7 @@ interface NoJwt {
 /** In characters. */
 const longest = 256 * 1024;
 
-const noForm = 'the text is not a JWT: three parts of base64url, the first two of them JSON';
+const wrongForm = 'the text is not a JWT: three parts of base64url, the first two of them JSON';
 
 export function parseJwt(text: string): ParsedJwt | NoJwt {
   if (text.length > longest) {
@@ -62,6 +62,7 @@ interface Parts {
   readonly unprotected: JsonObject;
 }
 
+/** Three parts with dots between them. */
 function compactParts(text: string): Parts | undefined {
   const [head, body, signature, ...more] = text.split('.');
   if (head === undefined || body === undefined || signature === undefined || more.length > 0)
@@ -69,6 +70,7 @@ function compactParts(text: string): Parts | undefined {
   return { head, body, signature, unprotected: {} };
 }
 
+/** The parts of a compact JWT, or of a JWS in JSON with one signature; both may have padding. */
 function looseParts(text: string): Parts | undefined {
   if (!text.startsWith('{')) return withoutPadding(compactParts(text));
   const value = parse(text);
@@ -95,7 +97,7 @@ function readParts(parts: Parts | undefined): Omit<ParsedJwt, 'needsKeys'> | NoJ
   const [head, body, signature] =
     parts === undefined ? [] : [parts.head, parts.body, parts.signature].map(bytesOf);
   if (parts === undefined || head === undefined || body === undefined || signature === undefined)
-    return { problem: noForm };
+    return { problem: wrongForm };
   const header = head.length === 0 ? { members: {} } : readPart(head, 'header');
   if ('problem' in header) return header;
   const claims = readPart(body, 'claims');
@@ -103,7 +105,7 @@ function readParts(parts: Parts | undefined): Omit<ParsedJwt, 'needsKeys'> | NoJ
   const { unprotected } = parts;
   const merged = { ...unprotected, ...header.members };
   const { alg } = merged;
-  if (typeof alg !== 'string') return { problem: noForm };
+  if (typeof alg !== 'string') return { problem: wrongForm };
   if (!isReadableHeader(merged)) return { problem: 'the header of the JWT holds a key that cannot be read' };
   if ((unprotected['nonce'] ?? '') !== '') return { problem: 'a header that is not signed has a nonce' };
   const payload = header.members['b64'] === false ? body : Buffer.from(body.toString('base64url'));
@@ -131,7 +133,7 @@ function readPart(bytes: Buffer, name: 'header' | 'claims'): { readonly members:
   const json = decode(bytes);
   const value = json === undefined ? undefined : parse(json);
   if (value === null && name === 'claims') return { members: {} };
-  if (json === undefined || !isJsonObject(value) || !isOfFiniteNumbers(value)) return { problem: noForm };
+  if (json === undefined || !isJsonObject(value) || !isOfFiniteNumbers(value)) return { problem: wrongForm };
   return repeatsMember(json) ? { problem: `the JWT has a member twice in its ${name}` } : { members: value };
 }
 
@@ -189,7 +191,7 @@ function isReadableHeader(header: JsonObject): boolean {
   );
 }
 
-/** Whether it is a public key: not a private and not a shared key. */
+/** Whether the member is missing, or is a public key: not a private and not a shared key. */
 function isKey(jwk: Json = null): boolean {
   if (jwk === null) return true;
   if (!isJsonObject(jwk) || jwk['d'] !== undefined) return false;
@@ -289,7 +291,7 @@ function verify(pem: string, jwt: ParsedJwt): Verdict {
   const [block] = pemBlocks(pem);
   const key = block && publicKeyIn(block);
   if (block === undefined || key === undefined) return 'unusable';
-  // A key of another type cannot have made this signature, whatever algorithm the header names.
+  // A key of another type cannot have made this signature, regardless of the algorithm that the header names.
   const isRsa = jwt.algorithm.startsWith('RS');
   if (key.asymmetricKeyType !== (isRsa ? 'rsa' : 'ec')) return 'bad';
   if (isRsa && (key.asymmetricKeyDetails?.modulusLength ?? 0) < shortestKey) return 'unusable';
