@@ -33,7 +33,7 @@ export interface AcceptRequest {
 }
 
 interface ChoiceContext {
-  /** with ids instead of names */
+  /** the declared resources, with ids instead of names */
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
@@ -156,8 +156,8 @@ function acceptFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const taken = asked.length === 0 ? fields : new Set(asked.flatMap(({ found }) => found));
   const missing = asked.flatMap(({ name, found }) => (found.length === 0 ? [name] : []));
   const isWritten = ({ path: [name = ''] }: FieldChange) => Object.hasOwn(resource.spec, name);
-  const others = fields.filter(isWritten);
-  const followsDrift = others.length > 0 && others.every((field) => isDrift(field, driftContext(about)));
+  const written = fields.filter(isWritten);
+  const followsDrift = written.length > 0 && written.every((field) => isDrift(field, driftContext(about)));
   const found = [...taken].flatMap((field) => acceptField(field, { ...about, followsDrift }) ?? []);
   return {
     acceptedChanges: found.flatMap((one) => ('why' in one ? [] : [one])),
@@ -206,10 +206,10 @@ interface DriftContext {
 }
 
 function driftContext({ resource, context: { kinds, ledger } }: FieldsOfOne): DriftContext {
-  const { address, names: now = {} } = resource;
+  const { address, names: current = {} } = resource;
   const { fields: recorded, names = {} } = ledger.records.get(formatAddress(address)) ?? {};
   const changed = Object.entries(names).filter(
-    ([key, { name, id }]) => now[key]?.name === name && now[key].id !== id,
+    ([key, { name, id }]) => current[key]?.name === name && current[key].id !== id,
   );
   return {
     recorded,
@@ -281,6 +281,6 @@ function renamed(accepted: AcceptedChange, { place }: DesiredResource): Refusal 
   return refuse(accepted, 'resource-renamed', {
     message: `${quoted(formatAddress(accepted.address))} is called ${name} in its target`,
     place,
-    fix: `write ${name} here and wherever it is named, or let apply change it back`,
+    fix: `write ${name} here and in all references to it, or let apply change it back`,
   });
 }

@@ -54,7 +54,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       (field: string, before: readonly string[]) => [...before, field],
       [],
     )
-    .option('--all', 'all that somebody changed in the targets since it was applied')
+    .option('--all', 'all values that were changed in the targets since the last apply')
     .option('--remove', 'drop the manifests of what is gone from its target')
     .addOption(ackOption('with --remove: guards that may pass, such as deletes,zero; may be repeated'))
     .option('--dry-run', 'show the patch, and write nothing')
@@ -231,8 +231,8 @@ function guardRemovals(
     const remaining = declared.filter(
       ({ address }) => owned.has(formatAddress(address)) && !gone.has(formatAddress(address)),
     ).length;
-    const none = { takenBefore: 0, unrecorded: 0, updated: [], created: 0 };
-    return [{ kind, target, owned: owned.size, taken, remaining, ...none }];
+    const zeros = { takenBefore: 0, unrecorded: 0, updated: [], created: 0 };
+    return [{ kind, target, owned: owned.size, taken, remaining, ...zeros }];
   });
   const blocks = ({ id }: Pick<CountedGuard, 'id'>) =>
     limits.raise?.includes(id) || (guardDefaults[id] === 'blocks' && !limits.allow?.includes(id));

@@ -108,7 +108,7 @@ interface Task {
   readonly options: CommentOptions;
   readonly draft: Draft | undefined;
   readonly stack: string;
-  /** the commit that was planned, or that is planned now */
+  /** the commit that was planned; with --outdated, the one that is planned now */
   readonly commit: string | undefined;
   readonly isEmpty: boolean;
 }
@@ -116,7 +116,8 @@ interface Task {
 /** @throws CommandStop for options that do not go together */
 function checkUsage({ plan, outdated = false, stack, dryRun }: CommentOptions): void {
   const refuse = (message: string) => new CommandStop('usage', message);
-  if (outdated && dryRun) throw refuse('--outdated and --dry-run do not go together: it writes no plan');
+  if (outdated && dryRun)
+    throw refuse('--outdated and --dry-run do not go together: --outdated writes no plan');
   if (outdated && plan === undefined && stack === undefined)
     throw refuse('--outdated needs --stack, or --plan');
   if (!outdated && plan === undefined)

@@ -40,10 +40,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(selectOption('only this part of the stack, chosen as by "trueup plan"; may be repeated'))
     .addOption(timeoutOption())
     .addOption(traceOption())
-    .option(
-      '--unmanaged',
-      'also fields that are in no manifest and that somebody changed since the last apply',
-    )
+    .option('--unmanaged', 'also fields that no manifest sets and that were changed since the last apply')
     .addOption(
       new Option(
         '--since <time>',

@@ -81,8 +81,7 @@ export const explanationSchema = Type.Object(
                 origin: Type.Unsafe<'document' | 'template' | 'list' | 'defaults'>({
                   type: 'string',
                   enum: ['document', 'template', 'list', 'defaults'],
-                  description:
-                    'where it is written; "list" also for a text in which a value of a list stands',
+                  description: 'where it is written; "list" also for a text that contains a value of a list',
                 }),
                 place: Type.Optional(place),
                 list: Type.Optional(place),

@@ -47,6 +47,7 @@ export interface Scalar {
 export interface BlockText {
   readonly is: 'text';
   readonly sign: string;
+  /** what happens to line breaks at the end: `+` keeps all, `-` removes all, empty keeps one */
   readonly chomp: string;
   /** without their indentation */
   readonly lines: readonly string[];
@@ -96,7 +97,7 @@ export class LayoutReader {
   }
 
   /**
-   * @param above comments of its first entry
+   * @param above comments of the first entry
    * @throws UnusualYaml
    */
   root(node: SourceNode, above: readonly Line[]): Collection {

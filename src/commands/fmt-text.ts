@@ -32,7 +32,7 @@ import { Lines, printDocument } from './fmt-print.ts';
 /** How a file was chosen: as a file that a stack reads, by its own name, or by a directory around it. */
 export type Origin = 'stack' | 'name' | 'directory';
 
-/** @returns the formatted text, why there is none, or undefined for a file of a directory that is not all manifests */
+/** @returns the formatted text, or why there is none; undefined for a file that is skipped: found in a directory, and not only manifests */
 type Format = (file: string, text: string, origin: Origin) => string | readonly Diagnostic[] | undefined;
 
 export function openFormat({ kinds }: CliHost): Format {
@@ -54,7 +54,10 @@ export function openFormat({ kinds }: CliHost): Format {
   };
 }
 
-/** @returns the first document that is not a manifest, without it if there are no manifests, or undefined if all are manifests */
+/**
+ * Undefined for a file that has only manifests. Otherwise its first document that is not a manifest, or an empty object for a file
+ * without documents, or with invalid YAML that does not mention trueup.
+ */
 function findOther(source: SourceText, schemaOf: SchemaOf): { readonly document?: YamlDocument } | undefined {
   const { documents, diagnostics } = parseDocuments(source);
   if (diagnostics.length > 0) return source.text.includes(apiGroup) ? undefined : {};
@@ -250,11 +253,12 @@ function checkNothingLost(
 ): void {
   const values = (documents: readonly YamlDocument[]) => documents.map(({ value }) => value);
   if (!sameJson(values(old), values(now))) throw new UnusualYaml('the result would have other values');
-  const [kept, left] = [partsOf(before), partsOf(after)];
-  for (const [what, parts] of kept)
-    if (!sameJson(parts.toSorted(), (left.get(what) ?? []).toSorted()))
+  const [oldParts, newParts] = [partsOf(before), partsOf(after)];
+  for (const [what, parts] of oldParts)
+    if (!sameJson(parts.toSorted(), (newParts.get(what) ?? []).toSorted()))
       throw new UnusualYaml(`the result would not have the same ${what}`);
-  if (left.size !== kept.size) throw new UnusualYaml('the result would have parts that it had not before');
+  if (newParts.size !== oldParts.size)
+    throw new UnusualYaml('the result would have parts that it had not before');
 }
 
 const keptParts: Readonly<Record<string, string>> = {

@@ -75,7 +75,7 @@ async function fmt(
   const formatted = paths[0] === standardInput ? await formatInput(host) : await formatFiles(paths, host);
   const { changes, diagnostics, files, skipped } = formatted;
   printWarnings(terminal, sortDiagnostics(diagnostics));
-  const stop = exitCodeOf(diagnostics);
+  const problemCode = exitCodeOf(diagnostics);
   const writesNothing = options.check === true || options.diff === true;
   if (formatted.input !== undefined && !writesNothing) host.stdout.write(formatted.input);
   else if (writesNothing) showUnformatted(changes, options, host);
@@ -83,7 +83,7 @@ async function fmt(
   if (files > 0 && formatted.input === undefined)
     host.stderr.write(`${resultText({ changes, files }, writesNothing)}\n`);
   if (skipped > 0) host.stderr.write(`${skippedText(skipped)}\n`);
-  if (stop !== exitCodes.done) return stop;
+  if (problemCode !== exitCodes.done) return problemCode;
   return writesNothing && changes.length > 0 ? exitCodes.changesPending : exitCodes.done;
 }
 

@@ -117,7 +117,7 @@ function requireMovableDocument({ declaration: { document } }: Entry, address: s
   const targets = targetsIn(document);
   if (targets.length > 1)
     throw notMovable(
-      `the document of ${quoted(address)} stands for the targets ${targets.map(quoted).join(', ')}: give each target a document of its own first`,
+      `the document of ${quoted(address)} is for several targets: ${targets.map(quoted).join(', ')}: give each target a document of its own first`,
     );
 }
 
@@ -149,10 +149,10 @@ function originIn(source: Stack, receiver: Stack): MoveOrigin {
       `stack ${quoted(source.name)} keeps its ledger in ${quoted(here.in)}, and stack ${quoted(receiver.name)} in ${quoted(there.in)}: give both "spec.ledger" the same place first`,
     );
   if (here.in !== 'local' || there.in !== 'local') return { stack: source.name };
-  const folder = join(source.directory, here.folder ?? stateFolderName);
-  const own = join(receiver.directory, there.folder ?? stateFolderName);
-  if (folder === own) return { stack: source.name };
-  return { stack: source.name, folder: slashes(relative(receiver.directory, folder)) };
+  const sourceFolder = join(source.directory, here.folder ?? stateFolderName);
+  const receiverFolder = join(receiver.directory, there.folder ?? stateFolderName);
+  if (sourceFolder === receiverFolder) return { stack: source.name };
+  return { stack: source.name, folder: slashes(relative(receiver.directory, sourceFolder)) };
 }
 
 export interface MoveEdit extends FileChange {
@@ -311,12 +311,12 @@ function sourceEdits({ entry, file, children }: Moved, stack: string, repository
     { path: ['metadata', 'movedTo'], value: { stack } },
     { path: ['spec'], value: undefined },
   ]);
-  const left = { file, document, edit: { at: contentStart(document), values } };
+  const remaining = { file, document, edit: { at: contentStart(document), values } };
   const removed = children.map(({ entry: { declaration }, file: of }) => {
     const edit: DocumentEdit = { at: contentStart(declaration.document), remove: true };
     return { file: of, document: declaration.document, edit };
   });
-  return [...Map.groupBy([left, ...removed], (one) => one.file)].flatMap(([edited, edits]) => {
+  return [...Map.groupBy([remaining, ...removed], (one) => one.file)].flatMap(([edited, edits]) => {
     const [first] = edits;
     if (first === undefined) return [];
     const { source } = first.document;

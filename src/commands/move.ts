@@ -158,9 +158,9 @@ async function write(
     return;
   }
   const undone = edits.filter(({ file }) => files.includes(file));
-  const { failure: left } = await writeFiles(
+  const { failure: undoFailure } = await writeFiles(
     undone.map((edit) => ({ ...edit, before: edit.after, after: edit.before })),
   );
-  if (left === undefined) throw failure.reason;
+  if (undoFailure === undefined) throw failure.reason;
   throw partlyWritten(files, failure, host.cwd);
 }

@@ -82,7 +82,7 @@ export async function replayPolicies(
       findingOf(policy, address, result, now),
     );
     const { id, began, run, changes } = entry;
-    const all = [...findings, ...others, ...taggedUnknown(policies, entry, host)];
+    const all = [...findings, ...others, ...unknownOfTagged(policies, entry, host)];
     applies.push({ id, began, who: run.who, changes: changes.length, findings: all });
   }
   return { since: new Date(since).toISOString(), policies: policies.length, applies, damaged };
@@ -104,8 +104,8 @@ function findingOf(
   };
 }
 
-/** If only tags changed, a plan also checks the resource itself, which older entries do not have. */
-function taggedUnknown(
+/** Unknown results for resources of which only the tags changed: a plan checks such a resource itself, but older entries do not have it. */
+function unknownOfTagged(
   policies: readonly Policy[],
   entry: HistoryEntry,
   { kinds, now }: CliHost,
@@ -174,7 +174,10 @@ interface PartialFinding {
 
 const missingData = 'the history lacks data that the rule reads';
 
-/** Leaves out members that older entries lack, so that a rule that reads one fails. A rule that tests for a member is not run. */
+/**
+ * Runs rules on incomplete entries. Members that these lack are left out, so a rule that reads one fails, and its result is unknown. A
+ * rule that tests for a member is not run, and its result is unknown, too.
+ */
 async function replayPartial(
   policies: readonly Policy[],
   entries: readonly HistoryEntry[],
@@ -285,7 +288,7 @@ function summaryOf(applies: readonly ReplayedApply[], since: string): string {
     ...(warned === 0 ? [] : [`${warned} with a warning`]),
     ...(unknown === 0
       ? []
-      : [`${unknown} unknown in part, because the history of older versions lacks what rules ask`]),
+      : [`${unknown} unknown in part, because the history of older versions lacks data that rules read`]),
   ];
   return `Of ${counted(applies.length, 'apply', 'applies')} with changes since ${since}, ${parts.join(', ')}`;
 }

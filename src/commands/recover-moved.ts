@@ -123,16 +123,16 @@ interface TargetInput extends MoveInput {
 async function readMoved(input: TargetInput, run: RecoverRun): Promise<CarriedOver> {
   const { host } = run;
   const { resources, ledger, target } = input;
-  const here = recordsOf(ledger, target);
+  const targetRecords = recordsOf(ledger, target);
   const isUnmarked = (kind: string) => host.kinds.get(kind)?.ownership.by === 'ledger';
   const known = { ...ledger, targets: identitiesAfter(ledger, [target]) };
-  const unmarked = here.filter(([text]) => isUnmarked(parseAddress(text).kind));
+  const unmarked = targetRecords.filter(([text]) => isUnmarked(parseAddress(text).kind));
   const planInput = await readAlone(
     { ...input, resources: resources.filter(({ address }) => isUnmarked(address.kind)) },
     { ...known, records: new Map(unmarked) },
     run,
   );
-  return carryOver({ ...planInput, ledger: { ...known, records: new Map(here) } });
+  return carryOver({ ...planInput, ledger: { ...known, records: new Map(targetRecords) } });
 }
 
 /** The input of a plan of this target alone, with this ledger. */

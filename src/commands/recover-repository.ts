@@ -47,7 +47,7 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
   return underLock(run, async () => {
     const { takenIds = [], stackId, ...rest } = await store.read();
     const ids = [...takenIds, ...foreign.map(([id]) => id)];
-    // A new id, so that applies of the repository whose id is in the tags stop.
+    // The new id stops applies of the repository whose id is in the tags.
     const own = stackId ?? (ids.length === 0 ? undefined : host.newId().slice(0, 8));
     await store.write({ ...rest, ...repository, ...idMembers([...new Set(ids)], own) });
     const next = foreign.length === 0 ? '' : ' The next apply writes the id of this stack into those tags.';
@@ -83,7 +83,7 @@ export function idsAfterLoss(ids: readonly string[], adopts: boolean, { newId }:
   return idMembers(ids, adopts ? newId().slice(0, 8) : undefined);
 }
 
-/** The id of the ledger, if all tags have the same; several ids are taken over, and the next apply replaces them in the tags. */
+/** If all tags have one id, it becomes the id of the ledger. Several ids are taken over, and the next apply replaces them in the tags. */
 function idMembers(ids: readonly string[], own?: string): StackIdMembers {
   const others = ids.filter((id) => id !== own);
   const [only] = others;

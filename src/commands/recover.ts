@@ -297,13 +297,13 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
 async function write(ledger: Ledger, run: RecoverRun, recovery: Recovery): Promise<ExitCode> {
   const { store } = run;
   // Another run may have repaired or written the ledger meanwhile.
-  const now = await readState(store);
-  if (now.is === 'intact')
+  const current = await readState(store);
+  if (current.is === 'intact')
     throw new CommandStop(
       'ledger-conflict',
       `nothing was written: ${store.place} was written by another run meanwhile, and is whole`,
     );
-  const setAside = now.is === 'damaged' ? await store.setAside() : undefined;
+  const setAside = current.is === 'damaged' ? await store.setAside() : undefined;
   if (setAside !== undefined) say(run, `The damaged ledger was moved: it is ${setAside}`);
   await store.write(ledger);
   say(run, `The ledger was rebuilt with ${counted(ledger.records.size, 'record')}`);

@@ -51,7 +51,7 @@ async function render(
   return exitCodes.done;
 }
 
-/** The document contains all defaults. `defaults: false` prevents that others match it because of them when it is planned. */
+/** The document has the values of all defaults that match. `defaults: false`: with these values, more defaults could match it. */
 function draft(
   { address, metadata, spec }: DesiredResource,
   { defaults }: Stack,

@@ -28,7 +28,7 @@ export async function readTlsFiles(files: TlsFiles, directory: string): Promise<
     cert: await read('certificate', files.cert, directory),
     key: await read('key', files.key, directory),
   };
-  // Loading it takes as long as a small plan, and most commands that load this file serve nothing.
+  // Loaded only here, because that takes as long as a small plan, and most commands that load this file serve nothing.
   const { createSecureContext } = await import('node:tls');
   try {
     createSecureContext(identity);

@@ -64,7 +64,7 @@ export const unlockSchema = Type.Object(
   { ...closed, $id: 'https://trueup.dev/schemas/unlock.schema.json', title: 'trueup unlock' },
 );
 
-/** Replaces a damaged ledger, which must not prevent an unlock. */
+/** Used instead of a damaged ledger, which must not prevent an unlock. */
 const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 interface UnlockOptions extends CommonOptions {
@@ -95,9 +95,9 @@ async function unlock(
     if (removed !== undefined) return reportRemoved(stack.name, removed);
     // An apply of a renamed stack also holds the lock of the former name.
     const former = stack.renamedFrom === undefined ? [] : [{ ...stack, name: stack.renamedFrom }];
-    // And the locks of stacks from which it takes over resources.
-    const own = await store.read().catch(() => noLedger);
-    const others = (await stacksOfMoves(own, resources, stack)).map((other) => other.stack);
+    // It also holds the locks of stacks from which it takes over resources.
+    const ownLedger = await store.read().catch(() => noLedger);
+    const others = (await stacksOfMoves(ownLedger, resources, stack)).map((other) => other.stack);
     for (const other of [...former, ...others]) {
       const removedOther = await unlockOther(id, other, { terminal, time });
       if (removedOther !== undefined) return reportRemoved(other.name, removedOther);

@@ -45,7 +45,7 @@ async function validate(
   const { resources, files, documents, stack, isSelection } = manifests;
   const diagnostics = sortDiagnostics([
     ...manifests.diagnostics,
-    ...(await namesIn(manifests, terminal)),
+    ...(await secretsInNames(manifests, terminal)),
     ...(stack === undefined ? [] : await filePolicyProblems(stack, terminal.host)),
   ]);
   if (stack !== undefined) terminal.pending.stackFile = stack.file;
@@ -57,8 +57,8 @@ async function validate(
   return exitCodeOf(diagnostics);
 }
 
-/** Finds only secrets from environment variables: no file is read for this. */
-async function namesIn({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
+/** Errors for names that contain a secret. Only secrets from environment variables are known, because no file is read for this. */
+async function secretsInNames({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
   if (stack === undefined) return [];
   await learnSources(stack, resources, host, { files: 'none' });
   return secretNames(resources, host);
