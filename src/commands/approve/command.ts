@@ -154,9 +154,9 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   const { host } = terminal;
   const { git, remote } = place;
   const given = await readGiven(approving);
-  const acknowledged = acknowledgedOf(given, readIds(options.ack));
-  const ids = readIds(options.ack).map(idOfKey) as readonly GuardId[];
-  const unacknowledged = given.plan === undefined ? [] : showPlan(given.plan, ids, approving);
+  const acknowledged = idsToSign(given, readIds(options.ack));
+  const guardIds = readIds(options.ack).map(idOfKey) as readonly GuardId[];
+  const unacknowledged = given.plan === undefined ? [] : showPlan(given.plan, guardIds, approving);
   const commit = await fullCommitId(git, options.commit ?? given.commit ?? 'HEAD');
   const key = await chooseKey(git, { named: options.key, cwd: host.cwd, allowed: place.allowed });
   await ask(`Approve the plan ${given.digest} at commit ${commit.slice(0, 12)}?`, approving);
@@ -246,7 +246,7 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
  * @param typed ids of guards, and keys of policies as jobs print them
  * @throws CommandStop for a policy with a digest alone, which does not show the messages
  */
-function acknowledgedOf({ plan }: GivenPlan, typed: readonly string[]): string[] {
+function idsToSign({ plan }: GivenPlan, typed: readonly string[]): string[] {
   const policies = typed.filter((one) => policyOf(one) !== undefined && !isPolicyKey(one));
   if (plan === undefined && policies.length > 0)
     throw new CommandStop(
