@@ -270,7 +270,7 @@ const leeway = 24 * 3_600_000;
 
 /**
  * Events may be missing if the last archived event is gone from the trail too early, or if it is gone and the last poll is so long ago
- * that later events may have appeared and expired meanwhile. A trail without new events has no gap.
+ * that later events may have appeared and expired meanwhile. If it only expired after a recent poll, there is no gap.
  */
 function findGap(known: ArchiveHead | undefined, progress: PollProgress, now: number): TrailGap | undefined {
   if (known === undefined) return undefined;
