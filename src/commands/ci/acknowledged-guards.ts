@@ -18,7 +18,7 @@ export interface LabelledGuards {
   readonly shown?: readonly string[];
   /** who set the labels of these guards */
   readonly people?: readonly { readonly guard: GuardId; readonly by: string }[];
-  /** names of all labels for guards that the pull request has */
+  /** names of all labels of the pull request that acknowledge guards */
   readonly set: readonly string[];
   /** why other labels do not count, as clauses */
   readonly refused: readonly string[];
@@ -120,8 +120,8 @@ interface SettingsInput {
 
 /**
  * Clauses for the loosened settings that no acknowledged plan showed: the plan of a pull request shows only what that pull request
- * loosens, not what was merged meanwhile. Several pull requests may have loosened a setting
- * one after another, so a change counts as shown if the shown steps lead to it.
+ * loosens, not what was merged meanwhile. Several pull requests may have loosened a setting one after another, so it counts as shown if
+ * the shown steps lead from its value before to the one after.
  */
 export async function unshownSettings(
   acknowledgements: readonly (Approval | LabelledGuards)[],

@@ -68,7 +68,7 @@ export interface StackVersion {
   readonly path: string;
 }
 
-/** @throws CommandStop, LedgerError without a clean commit or its history: then nothing is applied */
+/** @throws CommandStop, LedgerError if files differ from the commit, or its history is not known: then nothing is applied */
 export async function findApplyScope(
   stack: Stack,
   about: ScopeInput,
@@ -78,13 +78,13 @@ export async function findApplyScope(
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
   const { head, repository } = await cleanCommit(about, { stack, at });
   await refuseChosenLedger(stack, about, { host, applies });
-  const place = { at, stack, host };
+  const search = { at, stack, host };
   const after = { commit: head, path: repository.path };
-  const { range, authors, isFirst } = await readRange(about, after, place);
+  const { range, authors, isFirst } = await readRange(about, after, search);
   const lastApplied = isFirst ? ledger.commit?.id : range.base;
   const earlier = lastApplied ?? (await stepAt(at, head)).parent;
   const { before, path: stackPath } = await stackBefore(earlier, {
-    ...{ ...place, argument: path, path: ledger.repository?.path ?? repository.path },
+    ...{ ...search, argument: path, path: ledger.repository?.path ?? repository.path },
     mayBeInvalid: lastApplied === undefined,
   });
   const stricter = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
@@ -95,7 +95,7 @@ export async function findApplyScope(
   const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
   const loosened = [...stricter.loosened, ...signers];
   const versions = [before && baseline && { ...baseline, stack: before }, { ...after, stack }] as const;
-  const withPolicies = await withEarlierPolicies({ ...stricter, loosened }, versions, place);
+  const withPolicies = await withEarlierPolicies({ ...stricter, loosened }, versions, search);
   return {
     ...{ stricter: withPolicies, head, range, at, authors, baseline, isFirst },
     rules: before === undefined || isFirst ? rulesOfFirst(rules) : rules,
@@ -116,13 +116,13 @@ interface AppliedRange {
 async function readRange(
   { ledger: { approved, commit }, manifests }: ScopeInput,
   head: StackPlace,
-  place: Omit<BeforePlace, 'path'>,
+  search: Omit<SearchContext, 'path'>,
 ): Promise<AppliedRange> {
   try {
     const lastApplied = approved?.since ?? commit?.id;
     // A stack that declares nothing needs no approval, however old it is.
-    const since = lastApplied ?? (manifests.documents === 0 ? head.commit : await beginningOf(head, place));
-    const found = await commitsSince(place.at, { since, head: head.commit, inspect: readRangeAuthors });
+    const since = lastApplied ?? (manifests.documents === 0 ? head.commit : await beginningOf(head, search));
+    const found = await commitsSince(search.at, { since, head: head.commit, inspect: readRangeAuthors });
     const isFirst = lastApplied === undefined || approved?.first === true;
     return { range: found.range, authors: found.inspected, isFirst };
   } catch (error) {
@@ -134,20 +134,20 @@ async function readRange(
  * The commit before the one that added the stack, under this or another path. If the stack declared nothing in the commit that added
  * it, that commit itself, because a stack that declares nothing needs no approval.
  */
-async function beginningOf(added: StackPlace, place: Omit<BeforePlace, 'path'>): Promise<string> {
-  const { id, parent = noCommit } = await commitThatAdded(place.at, added.commit, added.path);
+async function beginningOf(added: StackPlace, search: Omit<SearchContext, 'path'>): Promise<string> {
+  const { id, parent = noCommit } = await commitThatAdded(search.at, added.commit, added.path);
   if (parent !== noCommit) {
-    const former = await textBefore(parent, { ...place, path: added.path });
-    if (former.text !== undefined) return beginningOf({ commit: parent, path: former.path }, place);
+    const former = await textBefore(parent, { ...search, path: added.path });
+    if (former.text !== undefined) return beginningOf({ commit: parent, path: former.path }, search);
   }
-  return (await declaresNothing({ commit: id, path: added.path }, place)) ? id : parent;
+  return (await declaresNothing({ commit: id, path: added.path }, search)) ? id : parent;
 }
 
 async function declaresNothing(
   { commit, path }: StackPlace,
-  place: Omit<BeforePlace, 'path'>,
+  search: Omit<SearchContext, 'path'>,
 ): Promise<boolean> {
-  const read = await withStacks(commit, place, (stacks) => stacks.read(path));
+  const read = await withStacks(commit, search, (stacks) => stacks.read(path));
   return (
     read?.stack !== undefined &&
     read.documents === 0 &&
@@ -167,7 +167,7 @@ function unknownHistory({ message }: LedgerError): CommandStop {
 /** @throws CommandStop if the files of the stack differ from the commit, or the commit is not known */
 async function cleanCommit(
   { from, repository }: ScopeInput,
-  { stack, at }: Pick<BeforePlace, 'stack' | 'at'>,
+  { stack, at }: Pick<SearchContext, 'stack' | 'at'>,
 ) {
   if (from.commit === undefined || repository === undefined) {
     const why = from.commit === undefined ? from.why : 'git cannot be run';
@@ -195,10 +195,10 @@ export function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: Approval
 /** The stack at an earlier commit; undefined if there was none. @throws CommandStop if its file was not valid */
 async function stackBefore(
   commit: string | undefined,
-  place: BeforePlace & { readonly argument: string | undefined; readonly mayBeInvalid: boolean },
+  search: SearchContext & { readonly argument: string | undefined; readonly mayBeInvalid: boolean },
 ): Promise<{ readonly before: Stack | undefined; readonly path: string }> {
-  const { stack, host, argument, mayBeInvalid } = place;
-  const { text, path } = await textBefore(commit, place);
+  const { stack, host, argument, mayBeInvalid } = search;
+  const { text, path } = await textBefore(commit, search);
   const before = text === undefined ? undefined : await readBefore(text, stack, { host, path: argument });
   if (text !== undefined && before === undefined && !mayBeInvalid)
     throw new CommandStop(
@@ -208,7 +208,7 @@ async function stackBefore(
   return { before, path };
 }
 
-interface BeforePlace {
+interface SearchContext {
   readonly at: GitContext;
   readonly stack: Stack;
   readonly host: CliHost;
@@ -216,13 +216,13 @@ interface BeforePlace {
   readonly path: string;
 }
 
-/** @param place.argument the stack's argument on the command line. @returns undefined if the commit has no valid stack of this name */
+/** @param search.argument the stack's argument on the command line. @returns undefined if the commit has no valid stack of this name */
 export async function stackAt(
   commit: string,
-  place: BeforePlace & { readonly argument: string | undefined },
+  search: SearchContext & { readonly argument: string | undefined },
 ): Promise<StackVersion | undefined> {
-  const { stack: now, host, argument } = place;
-  const { text, path } = await textBefore(commit, place);
+  const { stack: now, host, argument } = search;
+  const { text, path } = await textBefore(commit, search);
   const stack = text === undefined ? undefined : await readBefore(text, now, { host, path: argument });
   return stack === undefined ? undefined : { stack, commit, path };
 }
@@ -241,20 +241,20 @@ export async function mergeBaseOf(commit: string, before: string, at: GitContext
 /** The settings that a branch loosens: its plan shows only these. @throws LedgerError when a commit cannot be read */
 export async function loosenedBy(
   { commit, before }: MergedBranch,
-  place: BeforePlace & { readonly argument: string | undefined },
+  search: SearchContext & { readonly argument: string | undefined },
 ): Promise<readonly LoosenedSetting[]> {
-  const mergeBase = await mergeBaseOf(commit, before, place.at);
-  const [was, is] = [await stackAt(mergeBase, place), await stackAt(commit, place)];
+  const mergeBase = await mergeBaseOf(commit, before, search.at);
+  const [was, is] = [await stackAt(mergeBase, search), await stackAt(commit, search)];
   if (was === undefined || is === undefined) return [];
   const { stack, loosened } = stricterOf(was.stack, is.stack);
-  const signers = await newSigners(stack.approvals ?? {}, place.at, { before: was, after: is });
-  return [...loosened, ...signers, ...(await policiesBetween(was, is, place)).loosened];
+  const signers = await newSigners(stack.approvals ?? {}, search.at, { before: was, after: is });
+  return [...loosened, ...signers, ...(await policiesBetween(was, is, search)).loosened];
 }
 
 /** The stack file at an earlier commit, found by its path, else by the name of the stack, because a moved stack file is not a new stack. */
 async function textBefore(
   commit: string | undefined,
-  { at, stack, host, path }: BeforePlace,
+  { at, stack, host, path }: SearchContext,
 ): Promise<{ readonly text: string | undefined; readonly path: string }> {
   if (commit === undefined) return { text: undefined, path };
   const text = await fileAtCommit(at, commit, path);
@@ -268,9 +268,9 @@ async function textBefore(
 async function pathOfNamed(
   names: readonly (string | undefined)[],
   commit: string,
-  place: Pick<BeforePlace, 'at' | 'host'>,
+  search: Pick<SearchContext, 'at' | 'host'>,
 ): Promise<string | undefined> {
-  return withStacks(commit, place, async (stacks) => {
+  return withStacks(commit, search, async (stacks) => {
     for (const name of names) {
       const file = name === undefined ? undefined : await stacks.fileOf(name);
       if (file !== undefined) return file;
@@ -281,7 +281,7 @@ async function pathOfNamed(
 
 async function withStacks<T>(
   commit: string,
-  { at, host }: Pick<BeforePlace, 'at' | 'host'>,
+  { at, host }: Pick<SearchContext, 'at' | 'host'>,
   use: (stacks: CommitStacks) => Promise<T>,
 ): Promise<T> {
   const reader = await openCommits(at);
@@ -298,7 +298,7 @@ async function withStacks<T>(
   }
 }
 
-/** What was added to the files of signers. */
+/** The keys that were added to the files of signers. */
 async function newSigners(
   { from = [] }: ApprovalRules,
   at: GitContext,

@@ -96,8 +96,8 @@ async function applyUnapplied(options: CiApplyOptions, context: CommandContext):
   const [first] = tasks;
   if (first === undefined) return reportNothingToApply(found, terminal);
   refuseSeveral(tasks, options);
-  const isAlone = tasks.length + found.unchanged.length + found.replaced.length === 1;
-  if (!isAlone && tasks.length === 1) textOutput(terminal)?.write(`${first.heading}\n\n`);
+  const isOnlyStack = tasks.length + found.unchanged.length + found.replaced.length === 1;
+  if (!isOnlyStack && tasks.length === 1) textOutput(terminal)?.write(`${first.heading}\n\n`);
   if (tasks.length > 1) return applyEach(tasks, options, context);
   const code = await applyTask(first, options, context);
   terminal.pending.outputs = { ...terminal.pending.outputs, ...outputsOf([{ task: first, terminal }]) };
@@ -215,14 +215,15 @@ async function applyOne(
   const meaning = exitCodeMeanings.find((one) => one.code === code);
   if (code !== exitCodes.done && meaning !== undefined) {
     const next =
-      terminal.reported.flatMap(({ code: id }) => nextStepsOf.get(id) ?? []).at(-1) ?? nextSteps[code];
+      terminal.reported.flatMap(({ code: id }) => nextStepByCode.get(id) ?? []).at(-1) ??
+      nextStepByExitCode[code];
     host.stderr.write(`exit code ${code}, ${titleOf(code, terminal)}: ${next ?? meaning.fix}\n`);
   }
   return code;
 }
 
 /** Next steps by diagnostic code: more exact than the next step of the exit code. */
-const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>([
+const nextStepByCode: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>([
   ['not-approved', 'Approve the plan as one of the lines that begin with "to do" says.'],
   [
     'run-plan-differs',
@@ -231,7 +232,7 @@ const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>
 ]);
 
 /** Next steps of a CI job, where they differ from those of a person at a terminal. */
-const nextSteps: Partial<Record<ExitCode, string>> = {
+const nextStepByExitCode: Partial<Record<ExitCode, string>> = {
   [exitCodes.error]: 'Remove the cause that is reported above, and run this job again.',
   [exitCodes.stale]: 'Run this job again: it plans again, and says how to approve the new plan.',
   [exitCodes.blocked]:

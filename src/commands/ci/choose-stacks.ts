@@ -180,7 +180,7 @@ export function hasChanged(
     'file' in source ? [source.file] : [],
   );
   const named = new Set([file, ...filesOf(stack, file), ...inRepository(sources, file)]);
-  // Files behind a link or in a submodule have other paths in git.
+  // Files behind a link or in a submodule have other paths in git, so any changed file may be one of them.
   if (version.refused.length > 0 && changed.length > 0) return true;
   return changed.some(
     ({ path, mayHold }) =>

@@ -141,7 +141,7 @@ class Poster {
     return isPosted || options.mustPost !== true;
   }
 
-  /** A comment that cannot be posted does not stop the plan. @returns false if the code host refuses or fails. @throws any other error */
+  /** Changes comments. A failure does not stop the plan. @returns false if the code host refuses or fails. @throws any other error */
   async #try(act: () => Promise<void>): Promise<boolean> {
     if (this.#cannotPost) return false;
     try {
@@ -182,7 +182,7 @@ interface TrustInput {
   readonly numbers: readonly number[];
 }
 
-/** Whether the authors of the changes may write to the repository, by the code host. If that is not known, they are not trusted. */
+/** A function that asks the code host whether the authors may write to the repository. If that is not known, they are not trusted. */
 export function trustOf(
   { event }: CiJob,
   { pullRequests }: Pick<CodeHostSession, 'pullRequests'>,

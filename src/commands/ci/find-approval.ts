@@ -325,7 +325,7 @@ function proveFirst(digest: string, { stack }: Plan, contents: readonly Json[]):
   return undefined;
 }
 
-/** The content of a plan whose apply has begun is in the ledger. */
+/** The content that the ledger keeps of a plan whose apply has begun. */
 function keptContents(plan: Plan, { approved }: Pick<Ledger, 'approved'>): readonly Json[] {
   if (approved?.version !== digestVersion) return [];
   return [JSON.parse(JSON.stringify({ ...planContent(plan), items: approved.atoms }))];

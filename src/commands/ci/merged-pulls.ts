@@ -64,25 +64,27 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
       );
     }
   };
+  /** Finds the pull requests and direct pushes of the commits on the line. */
   const findOnLine = async () => {
     const { line } = range;
     for (const { id, merged } of await ofStack()) {
       const brought = await pullsOfCommit(id);
       addPulls(brought, merged);
       // The code host knows a push by its last commit, which may change only other files, so the following commits count as well.
-      for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
-        if (at > merged && (await pullsOfCommit(line[at]?.id ?? '')).length > 0) break;
-        direct.add(at);
+      for (let index = merged; brought.length === 0 && index < line.length; index += 1) {
+        if (index > merged && (await pullsOfCommit(line[index]?.id ?? '')).length > 0) break;
+        direct.add(index);
       }
     }
   };
+  /** Finds those of the commits that a merge on the line brought with it. */
   const findInside = async () => {
-    const parts = new Set((await ofStack()).map(({ merged }) => merged));
-    const inside = range.all.filter(({ merged }) => parts.has(merged) && !direct.has(merged));
+    const changing = new Set((await ofStack()).map(({ merged }) => merged));
+    const inside = range.all.filter(({ merged }) => changing.has(merged) && !direct.has(merged));
     for (const { id, merged } of await unlistedCommits(inside, { pullRequests, range, known })) {
       const brought = await pullsOfCommit(id);
-      const outer = found.findIndex((one) => one.merged >= merged);
-      addPulls(brought, merged, outer === -1 ? found.length : outer);
+      const next = found.findIndex((one) => one.merged >= merged);
+      addPulls(brought, merged, next === -1 ? found.length : next);
       if (brought.length === 0) direct.add(merged);
     }
   };

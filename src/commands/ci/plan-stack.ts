@@ -67,16 +67,16 @@ export async function planStack(stack: ChosenStack, context: StackContext): Prom
     const input = { path, host, terminal, baseline, isPush, timeout: context.timeout };
     if (onlyValidated !== undefined)
       return { ...about, ...(await validate(input, onlyValidated)), onlyValidated };
-    return { ...about, ...(await plan(input, { at: stack.path, event: scope.job.event })) };
+    return { ...about, ...(await plan(input, { stackPath: stack.path, event: scope.job.event })) };
   } catch (error) {
     return { ...about, code: reportStop(error, terminal) };
   }
 }
 
-/** A pushed commit is compared with the last apply, as the following apply does: the commit before it may not have been applied. */
+/** For a pushed commit: it is compared with the last apply, as in the apply that follows, because its parent may not have been applied. */
 const unchangedBaseline: Baseline = { adjust: (stack) => ({ stack, loosened: [] }), notes: [] };
 
-/** If the work tree is that of the base branch, the files of the planned commit are in a separate folder, and the host uses that. */
+/** If the work tree is that of the base branch, the files of the planned commit are in a separate folder: the new working directory. */
 function hostOf({ scope, host }: StackContext): CliHost {
   if (!scope.job.isOfBase) return host;
   const { directory, env } = scope.head.place;
@@ -154,7 +154,7 @@ async function validate(
 
 async function plan(
   { path, host, terminal, baseline, isPush, timeout }: RunInput,
-  { at, event }: { readonly at: string; readonly event: CiJob['event'] },
+  { stackPath, event }: { readonly stackPath: string; readonly event: CiJob['event'] },
 ): Promise<Pick<StackResult, 'code' | 'plan' | 'planning' | 'next'>> {
   const { notes } = baseline;
   let proposed: Stack['approvals'];
@@ -173,7 +173,7 @@ async function plan(
     const { request, ledger } = prepared;
     const accepted = request.stack.approvals ?? {};
     const rules = ledger.commit === undefined ? rulesOfFirst(accepted) : accepted;
-    const about = { rules, event, proposed, stack: at === '.' ? undefined : stackArgument(at) };
+    const about = { rules, event, proposed, stack: stackPath === '.' ? undefined : stackArgument(stackPath) };
     const next = stepsAfterPlan({ ...shown, guards: host.clean(shown.guards) }, about);
     made = { ...planned, plan: shown, next };
     printPlan(terminal, shown, { stack: stackArgument(path), next });

@@ -57,24 +57,24 @@ interface PullContext {
 /** Posts the comment. If it cannot be written, prints why, and the run continues. */
 export async function postOutcome(
   pull: MergedPull | undefined,
-  { title, lines, plan, difference }: Outcome,
-  { host, opened, author, plan: planned }: PullContext,
+  { title, lines, plan: planBelow, difference }: Outcome,
+  { host, opened, author, plan }: PullContext,
 ): Promise<void> {
   if (pull === undefined || opened === undefined) return;
   const { place, codeHost } = opened;
-  const draft = draftOf(planned, host, {}, ['See "To do" above.']);
+  const draft = draftOf(plan, host, {}, ['See "To do" above.']);
   // `author` is the account of the plan jobs. A fleet posts with its own account, and finds its comment by that.
   const ownAuthor = host.fleet === undefined ? author : undefined;
   const text = [
-    `### ${sentence(`${title}: stack ${quoted(planned.stack)}`)}`,
+    `### ${sentence(`${title}: stack ${quoted(plan.stack)}`)}`,
     ...host.clean([...lines]).map((line) => sentence(line)),
     ...(difference === undefined ? [] : [differenceBlock(difference, host)]),
-    ...(plan === undefined ? [] : [draft.plan]),
+    ...(planBelow === undefined ? [] : [draft.plan]),
   ].join('\n\n');
   try {
     await postPlan(
       reviewOf({ ...place, number: pull.number }, codeHost),
-      { ...draft, stack: `${planned.stack} (apply)`, plan: text },
+      { ...draft, stack: `${plan.stack} (apply)`, plan: text },
       { accounts: { author: ownAuthor, usual: place.usualAuthor }, creates: true },
     );
   } catch (error) {

@@ -107,17 +107,17 @@ async function refuseDecided(
   { number }: CiRun,
   { opened, isKept }: Pick<Offering, 'opened'> & { readonly isKept: boolean },
 ): Promise<void> {
-  const isLater = 'this is a later attempt of the run, and no earlier one has recorded its plan';
+  const laterAttempt = 'this is a later attempt of the run, and no earlier one has recorded its plan';
   if (!isKept)
-    throw refusedRun(`${isLater}; before the first apply of a stack there is no ledger to keep it in`);
+    throw refusedRun(`${laterAttempt}; before the first apply of a stack there is no ledger to keep it in`);
   if (typeof opened === 'string')
-    throw refusedRun(`${isLater}; whether the run was approved already is not known: ${opened}`);
+    throw refusedRun(`${laterAttempt}; whether the run was approved already is not known: ${opened}`);
   const { place, codeHost } = opened;
   const approvals = await openPullRequests(place, codeHost).runApprovals({ id: number });
   const [decision] = approvals?.decisions ?? [];
   if (decision !== undefined)
     throw refusedRun(
-      `${isLater}; ${quoted(decision.by)} has ${decision.state} the run already, which was not about this plan`,
+      `${laterAttempt}; ${quoted(decision.by)} has ${decision.state} the run already, which was not about this plan`,
     );
 }
 

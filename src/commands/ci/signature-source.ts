@@ -126,6 +126,7 @@ interface Proposals {
   readonly refused: readonly RefusedApproval[];
 }
 
+/** What a signature can approve: each part of the apply and, if all of its makers are known, the whole at the head. */
 async function proposalsOf(
   pulls: readonly MergedPull[],
   base: SignerRules,

@@ -117,8 +117,8 @@ class Search {
   readonly #head: CommitStacks;
   readonly #context: SearchContext;
   readonly #changed = new Map<string, readonly ChangedEntry[]>();
-  /** the commits of the last applies, by their ids */
-  readonly #applied = new Map<string, CommitStacks>();
+  /** earlier commits, such as those of the last applies, by their ids */
+  readonly #opened = new Map<string, CommitStacks>();
 
   constructor(clone: CiClone, head: CommitStacks, context: SearchContext) {
     this.#clone = clone;
@@ -180,19 +180,19 @@ class Search {
   async #isUnapplied(file: string, read: StackOfCommit, { ledger, newest }: AppliedState): Promise<boolean> {
     const { commit, repository } = ledger;
     if (commit === undefined || !isFullyApplied(ledger, newest, read)) return true;
-    const applied = await this.#open(commit.id);
+    const lastCommit = await this.#open(commit.id);
     const [now, then] = [this.#head.commit, commit.id];
     const changed = this.#changed.get(then) ?? (await this.#clone.reader.changed(then, now));
     this.#changed.set(then, changed);
     const about = { changed, host: this.#context.host };
     const path = repository?.path ?? file;
-    const before = await applied.read(path);
+    const before = await lastCommit.read(path);
     return hasChanged(read, file, about) || (before !== undefined && hasChanged(before, path, about));
   }
 
   /**
    * The chosen stacks that a newer commit of the branch changes again. An old job that runs again must not apply what a newer commit has
-   * reverted, also if no apply of the newer commit is recorded yet.
+   * reverted, even if no apply of the newer commit is recorded yet.
    */
   async #findReplaced(found: readonly FoundStack[]): Promise<readonly ReplacedStack[]> {
     const chosen = found.filter(({ isChosen }) => isChosen);
@@ -221,7 +221,7 @@ class Search {
     const { reader, open } = this.#clone;
     await reader.obtainFiles(commit);
     const stacks = await open(commit);
-    this.#applied.set(commit, stacks);
+    this.#opened.set(commit, stacks);
     return stacks;
   }
 
@@ -256,10 +256,10 @@ class Search {
       }),
     );
     const removed = new Map<string, RemovedStack>();
-    for (const applied of this.#applied.values())
-      for (const file of applied.files()) {
+    for (const commitStacks of this.#opened.values())
+      for (const file of commitStacks.files()) {
         if (here.has(file) || removed.has(file)) continue;
-        const one = await this.#describeRemoved(file, applied, names);
+        const one = await this.#describeRemoved(file, commitStacks, names);
         if (one !== undefined) removed.set(file, one);
       }
     return [...removed.values()].toSorted((one, other) => (one.file < other.file ? -1 : 1));
@@ -268,11 +268,11 @@ class Search {
   /** @returns undefined for a stack that was moved to another path, or has no resource */
   async #describeRemoved(
     file: string,
-    applied: CommitStacks,
+    commitStacks: CommitStacks,
     names: ReadonlySet<string>,
   ): Promise<RemovedStack | undefined> {
-    const { stack, partial = stack } = (await applied.read(file)) ?? {};
-    const about = { file, commit: applied.commit };
+    const { stack, partial = stack } = (await commitStacks.read(file)) ?? {};
+    const about = { file, commit: commitStacks.commit };
     if (partial === undefined) return about;
     const { name } = partial;
     if (names.has(name)) return undefined;
@@ -327,7 +327,7 @@ function isFullyApplied(
   if (approved !== undefined || incoming !== undefined || closedFor !== undefined) return false;
   if (takenIds.length + otherCommits.length > 0 || commit?.uncommitted !== undefined) return false;
   if (newest !== undefined && (newest instanceof Error || newest.proved !== true)) return false;
-  // Files behind a link or in a submodule were not read, so the records cannot be compared.
+  // Files behind a link or in a submodule were not read, so the records cannot be compared, and only the commit counts.
   if (refused.length > 0) return true;
   const kept = resources.filter((one) => isDeclaration(one) || one.metadata.movedTo !== undefined);
   const declared = new Set(kept.map(({ address }) => formatAddress(address)));
