@@ -35,12 +35,12 @@ export async function checkMount(question: MountQuestion): Promise<Finding[]> {
   const lookup = await session.reader.get('/auth/token/lookup-self');
   const refusal = explainRefusal(session.target, lookup);
   if (refusal !== undefined) return [targetProblem(session, lookup, refusal)];
-  const known = lookup.status === 200 ? tokenFindings(session, lookup, tokenFrom) : undefined;
-  const accepted = known ?? [ok('token', `accepted; from ${tokenFrom}`)];
+  const tokenResult = lookup.status === 200 ? tokenFindings(session, lookup, tokenFrom) : undefined;
+  const accepted = tokenResult ?? [ok('token', `accepted; from ${tokenFrom}`)];
   const place = ok('place', `${quoted(mountName(session.target, session.dialect))} can be read`);
   const type = await askMountType(session);
   if (type.is === 'this') return [...accepted, place, await ownDialect(session)];
-  if (type.is === 'unread') return otherType(session, type, known);
+  if (type.is === 'unread') return otherType(session, type, tokenResult);
   const config = await readConfig(session);
   const verdict = checkConfig(session, config);
   if (verdict.is === 'proof') return [...accepted, place, await ownDialect(session)];
@@ -50,7 +50,7 @@ export async function checkMount(question: MountQuestion): Promise<Finding[]> {
     return [...accepted, failed('place', { id: 'mount-other', ...split(verdict.why) })];
   const roles = await session.reader.list(mountPath(session, 'role'));
   if (roles.status === 200) return [...accepted, place, await ownDialect(session)];
-  return refused(question, { roles, isKnown: known !== undefined });
+  return refused(question, { roles, isKnown: tokenResult !== undefined });
 }
 
 /** A refusal that is about the target as a whole, not about the token. */
@@ -102,15 +102,15 @@ function tokenFindings(session: Session, { body }: Answer, tokenFrom: string): F
 async function otherType(
   session: Session,
   { why }: Extract<MountType, { is: 'unread' }>,
-  known: readonly Finding[] | undefined,
+  tokenResult: readonly Finding[] | undefined,
 ): Promise<Finding[]> {
   for (const dialect of otherDialects(session.dialect)) {
     const found = await askMountType(openSession({ ...session, dialect }));
     if (found.is !== 'this') continue;
     const place = ok('place', `${quoted(mountName(session.target, session.dialect))} can be read`);
-    return [...(known ?? []), place, differs(session, dialect, 'the mount has its type')];
+    return [...(tokenResult ?? []), place, differs(session, dialect, 'the mount has its type')];
   }
-  return [...(known ?? []), failed('place', { id: 'mount-other', ...split(why) })];
+  return [...(tokenResult ?? []), failed('place', { id: 'mount-other', ...split(why) })];
 }
 
 /** Splits a text of the form "PROBLEM: FIX". */

@@ -80,19 +80,19 @@ const embedded = info('address', {
 
 /** Limits retries, so that a check reports a service that does not answer instead of waiting for it. */
 function withFewRetries(host: CliHost): CliHost {
-  const once = { attempts: 2, attemptsUnanswered: 1, throttled: 3, total: 10_000 };
-  return { ...host, retryPolicy: { ...host.retryPolicy, ...once } };
+  const limits = { attempts: 2, attemptsUnanswered: 1, throttled: 3, total: 10_000 };
+  return { ...host, retryPolicy: { ...host.retryPolicy, ...limits } };
 }
 
 async function checkRemote(target: Target, question: TargetQuestion): Promise<Finding[]> {
   const reached = await checkConnection(target, question);
   if (hasFailed(reached)) return reached;
   try {
-    const place =
+    const answered =
       target.service === 'workspaces'
-        ? await askOrganization(target, question)
-        : await askMount(target, question);
-    return [...reached, ...place, ...(await checkAuditToken(target, question))];
+        ? await checkWorkspaces(target, question)
+        : await checkClusterAuth(target, question);
+    return [...reached, ...answered, ...(await checkAuditToken(target, question))];
   } catch (error) {
     return [...reached, failureOf(error, target)];
   }
@@ -153,7 +153,7 @@ async function withTarget<T>(
   }
 }
 
-async function askOrganization(target: Target, question: TargetQuestion): Promise<Finding[]> {
+async function checkWorkspaces(target: Target, question: TargetQuestion): Promise<Finding[]> {
   return withTarget(target, question, async ({ dialect, connection, openSession }) => {
     const place = await checkOrganization({ target, dialect, connection, tokenFrom: tokenSource(target) });
     if (hasFailed(place)) return place;
@@ -161,7 +161,7 @@ async function askOrganization(target: Target, question: TargetQuestion): Promis
   });
 }
 
-async function askMount(target: Target, question: TargetQuestion): Promise<Finding[]> {
+async function checkClusterAuth(target: Target, question: TargetQuestion): Promise<Finding[]> {
   const isAcceptedAs = ({ name }: Dialect) =>
     withTarget({ ...target, dialect: name }, question, async ({ connection: { reader } }) => {
       const { status } = await reader.get('/auth/token/lookup-self');
