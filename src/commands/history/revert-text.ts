@@ -40,7 +40,7 @@ export function renderRevertJson(
   });
 }
 
-/** In reverse order: the last change first. */
+/** The fragments of all changes, the last change first. */
 export function renderRevert(entry: HistoryEntry, { outlives }: RevertOptions): string {
   const head = comment(
     `takes back the apply ${entry.id} of stack ${quoted(entry.stack)}; nothing is done by this: change the manifests, then plan`,
@@ -114,7 +114,7 @@ function fragmentOf(change: HistoryChange, address: Address, outlivesDocument: b
   }
 }
 
-/** A withdrawn child has former values; of a deleted parent, only the settings that we applied are known. */
+/** The fragment for a delete. A withdrawn child has former values; of a deleted parent, only the settings that we applied are known. */
 function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): Fragment {
   const restored = restoreFields(fields, address);
   if (restored.documents.length > 0) return restored;
@@ -133,7 +133,7 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
   };
 }
 
-/** @param metadata additional metadata for the resource itself, which comes first; not for its children */
+/** Documents with the former settings, without secrets. @param metadata added to the first document, which is the resource itself */
 function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
   return Object.entries(was).map(([address, spec], index) => {
     const { kind, name, target } = parseAddress(address);
