@@ -60,22 +60,22 @@ export async function chooseToken(
     return { source: { env: tokenEnv }, ...how, notes: [] };
   }
   const origin = originOf(place.url);
-  const own = place.found.find((token) => token.origin !== undefined && token.origin === origin);
-  const variable = own?.variable ?? freeVariable(place, env);
+  const matching = place.found.find((token) => token.origin !== undefined && token.origin === origin);
+  const variable = matching?.variable ?? freeVariable(place, env);
   const source = { env: variable };
-  const notes = own === undefined ? place.found.map(whyUnused) : [];
-  if (own === undefined) {
+  const notes = matching === undefined ? place.found.map(whyUnused) : [];
+  if (matching === undefined) {
     const missing = `no token for ${place.url} was found`;
     return { source, exportLine: promptLine(variable), notes, missing };
   }
   const exportLine =
-    own.variable === undefined
-      ? { exportLine: ['export ', variable, '="', own.expansion, '"'].join('') }
+    matching.variable === undefined
+      ? { exportLine: ['export ', variable, '="', matching.expansion, '"'].join('') }
       : {};
-  const mayUse = connect && (await askToUse(own, place.url, asking));
+  const mayUse = connect && (await askToUse(matching, place.url, asking));
   const use = mayUse
-    ? { env: { ...env, [variable]: own.value } }
-    : { missing: `you declined to use the token in ${own.from}` };
+    ? { env: { ...env, [variable]: matching.value } }
+    : { missing: `you declined to use the token in ${matching.from}` };
   return { source, ...exportLine, ...use, notes };
 }
 
@@ -114,7 +114,7 @@ function whyUnused({ from, origin }: FoundToken): string {
     : `the token in ${name} is not used: it belongs to ${quoted(origin)}`;
 }
 
-/** A shell line that reads the token from the keyboard, which neither shows it nor keeps it in the history of the shell. */
+/** A shell line that reads the token from the keyboard: the token is neither shown nor kept in the history of the shell. */
 function promptLine(variable: string): string {
   return `read -rs ${variable} && export ${variable}`;
 }
@@ -141,7 +141,7 @@ export function originOf(address: string): string | undefined {
   return /^https?:$/.test(protocol) && username === '' && password === '' ? origin : undefined;
 }
 
-/** The same for a host name, with or without a port; undefined for any other text. */
+/** The origin for a host name, with or without a port; undefined for any other text. */
 function originOfHost(host: string): string | undefined {
   return /[/\\?#@\s]/.test(host) ? undefined : originOf(`https://${host}`);
 }

@@ -79,12 +79,12 @@ export function tokenText(
 }
 
 function neededByWorkflows(token: SecretSource | undefined, workflows: readonly string[]): string[] {
-  const known = `${planWorkflow} is there already: it plans this stack, too, and the workflow beside it applies it.`;
-  if (token === undefined || !('env' in token)) return [known];
+  const existing = `${planWorkflow} is there already: it plans this stack, too, and the workflow beside it applies it.`;
+  if (token === undefined || !('env' in token)) return [existing];
   const { env } = token;
   return workflows.every((text) => text.split(/\W+/).includes(env))
-    ? [known, `Both already have the variable ${env} of its token.`]
-    : [known, `Add the variable ${env} to "env" of both, and its secrets.`];
+    ? [existing, `Both already have the variable ${env} of its token.`]
+    : [existing, `Add the variable ${env} to "env" of both, and its secrets.`];
 }
 
 function sourceLines({ source, exportLine }: ChosenToken, stackFile: string): string[] {
