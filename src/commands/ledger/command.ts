@@ -75,7 +75,7 @@ async function showLedger(
   });
 }
 
-/** Undefined if the history cannot be read. That is reported, and the ledger itself is still shown. */
+/** Creations with unknown outcome. If the history cannot be read, that is reported, and the result is undefined. */
 async function readBegun(
   { stack, store }: StackLedger,
   ledger: Ledger,

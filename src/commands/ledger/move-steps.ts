@@ -157,13 +157,13 @@ async function refuseForeignContent(
   if (movedTo !== undefined && isOurs) return;
   if (movedTo !== undefined)
     throw refuse(`was the ledger of another stack, with the id ${quoted(copy.stackId ?? '')}`);
-  const other = copy.known ? await checkedStore(to, context).read() : copy;
-  if (other.known && contentText(name, other) !== contentText(name, ledger))
+  const present = copy.known ? await checkedStore(to, context).read() : copy;
+  if (present.known && contentText(name, present) !== contentText(name, ledger))
     throw refuse('has other records, or another state, than the ledger that is to move');
-  const known = new Map(entries.map((entry) => [entry.id, formatEntry(entry)]));
+  const ours = new Map(entries.map((entry) => [entry.id, formatEntry(entry)]));
   const theirs = await to.store.readEntries(Number.MAX_SAFE_INTEGER);
   const foreign = theirs.find(
-    (entry) => entry instanceof Error || known.get(entry.id) !== formatEntry(entry),
+    (entry) => entry instanceof Error || ours.get(entry.id) !== formatEntry(entry),
   );
   if (foreign !== undefined) throw refuse('has a history that the ledger that is to move does not have');
 }
