@@ -135,17 +135,17 @@ function verdict(report: LoginReport, paint: Paint): string {
 }
 
 function expectation({ checks }: LoginReport, paint: Paint): string {
-  const open = checks.filter(({ result }) => result === 'open').map(({ name }) => name);
+  const openChecks = checks.filter(({ result }) => result === 'open').map(({ name }) => name);
   const decided = paint.added('The login would succeed');
-  if (open.length === 0) return decided;
-  return `${decided}, unless the service decides otherwise about what is open: ${open.join(', ')}`;
+  if (openChecks.length === 0) return decided;
+  return `${decided}, unless the service decides otherwise about what is open: ${openChecks.join(', ')}`;
 }
 
 /** For a login that the service refused although no check failed. */
 function unforeseen({ checks, against }: LoginReport): string {
-  const open = checks.filter(({ result }) => result === 'open').map(({ name }) => name);
+  const openChecks = checks.filter(({ result }) => result === 'open').map(({ name }) => name);
   const live = against === 'declared' ? ', or the live role differs from the declared one' : '';
-  return `no check fails here, so the service refused one of the open checks (${open.join(', ')})${live}`;
+  return `no check fails here, so the service refused one of the open checks (${openChecks.join(', ')})${live}`;
 }
 
 function contradiction({ against }: LoginReport): string {

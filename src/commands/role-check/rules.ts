@@ -23,6 +23,7 @@ import type { Spec } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { ChosenRole } from './choose-target.ts';
 
+/** The fields of a role that decide about a login. */
 export interface CheckedRole {
   readonly names: readonly string[];
   readonly namespaces: readonly string[];
@@ -36,6 +37,7 @@ export interface CheckedRole {
   readonly refusedPolicy: ReturnType<typeof refusedPolicy>;
 }
 
+/** The fields of a config that decide about a login. */
 interface CheckedConfig {
   readonly host: string;
   readonly hasCaCert: boolean;
