@@ -37,7 +37,7 @@ interface ChoiceContext {
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
-  /** resources that have the names of others */
+  /** resources whose names were exchanged in the service */
   readonly exchanged: readonly ExchangedName[];
   /** The objects of a target that manifests refer to by name. */
   listsOf(target: string): NameLists;
@@ -78,13 +78,13 @@ function unknownAddress(text: string, declared: readonly string[]): Refusal {
   return refuse({ address, path: [] }, 'unknown-address', {
     message: `no manifest declares ${quoted(text)}`,
     fix:
-      matching(text, declared) ??
+      didYouMean(text, declared) ??
       'write the address as the plan shows it; for a resource that no manifest declares, use "trueup export"',
   });
 }
 
 /** Suggests declared addresses, for an address without its target or with a typo. */
-function matching(text: string, declared: readonly string[]): string | undefined {
+function didYouMean(text: string, declared: readonly string[]): string | undefined {
   const withoutTarget = (address: string) => address.replace(/^([^/]+)\/[^/]+\//, '$1/');
   const same = declared.filter((address) => withoutTarget(address) === text);
   const near = nearestWord(text, declared);
@@ -193,7 +193,7 @@ function noDifference(address: Address, field: string, fields: readonly FieldCha
   });
 }
 
-interface DerivedFields extends FieldsOfOne {
+interface FieldContext extends FieldsOfOne {
   /** whether differences in undeclared fields can only come from drift, because the manifest was not edited */
   readonly followsDrift: boolean;
 }
@@ -219,7 +219,7 @@ function driftContext({ resource, context: { kinds, ledger } }: FieldsOfOne): Dr
 }
 
 /** @returns undefined for a field that follows from another field, or that was not requested */
-function acceptField(field: FieldChange, about: DerivedFields): AcceptedChange | Refusal | undefined {
+function acceptField(field: FieldChange, about: FieldContext): AcceptedChange | Refusal | undefined {
   const { resource, request, followsDrift } = about;
   const { address } = resource;
   const { path, before } = field;
@@ -233,8 +233,8 @@ function acceptField(field: FieldChange, about: DerivedFields): AcceptedChange |
   if (!isWritten && field.origin === undefined) return undefined;
   const drift = driftContext(about);
   const { table, recorded } = drift;
-  const isDerived = !isWritten && valueAt(recorded, path) === undefined;
-  if (request.all && !(isDerived ? followsDrift : isDrift(field, drift))) return undefined;
+  const isUnrecorded = !isWritten && valueAt(recorded, path) === undefined;
+  if (request.all && !(isUnrecorded ? followsDrift : isDrift(field, drift))) return undefined;
   const exchanged = refuseExchangedReference(accepted, about);
   if (exchanged !== undefined) return exchanged;
   const place = resource.placeOf(path);
@@ -250,7 +250,7 @@ function acceptField(field: FieldChange, about: DerivedFields): AcceptedChange |
 }
 
 /** The name of the object with the live id, if no other object has that name. */
-function nameOf({ path, before }: FieldChange, { resource, context }: DerivedFields): string | undefined {
+function nameOf({ path, before }: FieldChange, { resource, context }: FieldContext): string | undefined {
   const { kind, target } = resource.address;
   const { references = [] } = context.kinds.get(kind)?.named ?? {};
   const found = references.find(({ id }) => sameJson(id, path));

@@ -45,7 +45,7 @@ async function complete(program: Command, words: readonly string[], host: Host):
 /** The command line up to the word that is being typed. */
 interface State {
   readonly command: Command;
-  /** its arguments before that word */
+  /** arguments of the command before the word that is being typed */
   readonly given: readonly string[];
   /** the option whose value comes next */
   readonly pending?: Option | undefined;
@@ -180,7 +180,7 @@ interface Wanted {
   readonly current: string;
   /** `role check` */
   readonly command: string;
-  /** the arguments before it; one of them may be the path of the stack */
+  /** the arguments before the value; one of them may be the path of the stack */
   readonly given: readonly string[];
 }
 
@@ -202,7 +202,7 @@ const names = (values: Iterable<string>): Source => {
   return () => ({ candidates });
 };
 
-/** By the name of the value in the help, which means the same in every command. */
+/** Sources by the name of the value in the help: a name means the same in every command. */
 const byName: Readonly<Record<string, Source>> = {
   path: files,
   stack: files,
@@ -237,7 +237,7 @@ const byName: Readonly<Record<string, Source>> = {
   },
 };
 
-/** For values whose name is not enough: by command and flag, by flag, or by command and argument. */
+/** Sources for values whose name is not enough: by command and flag, by flag, or by command and argument. */
 const byContext: Readonly<Record<string, Source>> = {
   '--target': (wanted, host) => byName['target']?.(wanted, host) ?? { candidates: [] },
   '--dialect': names([...dialects.keys()]),
@@ -288,7 +288,7 @@ async function readStack(given: readonly string[], { cwd, kinds, machine }: Name
   return { addresses: [], targets: [], roles: [] };
 }
 
-/** Leaves out names with characters that are special to a shell, which inserts names without quotes. */
+/** Leaves out names with characters that are special to a shell, because it inserts names without quotes. */
 function shellSafe(texts: readonly string[]): Candidate[] {
   return texts.filter((text) => /^[\w.,:=@%+/-]+$/.test(text)).map((value) => ({ value }));
 }

@@ -11,7 +11,7 @@ import { exportLive, type ExportOptions } from '../run/export/export-live.ts';
 import type { CliHost } from '../run/host.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  const several = (value: string, before: readonly string[]) => [...before, value];
+  const collect = (value: string, before: readonly string[]) => [...before, value];
   command
     .argument(
       '[path]',
@@ -23,23 +23,23 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
         .choices(['per-resource', 'per-kind', 'one-file'])
         .default('per-resource'),
     )
-    .option('--target <name>', 'this target only; may be repeated', several, [])
+    .option('--target <name>', 'this target only; may be repeated', collect, [])
     .option(
       '--kind <kind>',
       'this kind only, a Workspace with its tags and consumers; may be repeated',
-      several,
+      collect,
       [],
     )
     .option(
       '--name <pattern>',
       'names that match, "*" standing for any characters; may be repeated',
-      several,
+      collect,
       [],
     )
     .option(
       '--tag <key=value>',
       'workspaces with this tag, or with the key or flat tag; may be repeated',
-      several,
+      collect,
       [],
     )
     .option('--project <project>', 'workspaces of this project, by its name or id')

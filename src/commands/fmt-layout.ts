@@ -286,19 +286,19 @@ export class LayoutReader {
     const isLineStart = this.at === 0 || this.#text[this.at - 1] === '\n';
     this.at = until;
     const parts = gap.split('\n');
-    const isOpen = until < this.#text.length || parts.at(-1) === '';
-    const rest = isOpen ? parts.pop() : undefined;
+    const hasPartialLine = until < this.#text.length || parts.at(-1) === '';
+    const partialLine = hasPartialLine ? parts.pop() : undefined;
     const commentIn = (part: string) => {
       const text = part.trim();
       if (text !== '' && !text.startsWith('#'))
         throw new UnusualYaml(`${JSON.stringify(text)} is not expected in it`);
       return text;
     };
-    if (rest !== undefined && parts.length === 0) {
-      if (commentIn(rest) !== '') throw new UnusualYaml(unplacedComment);
+    if (partialLine !== undefined && parts.length === 0) {
+      if (commentIn(partialLine) !== '') throw new UnusualYaml(unplacedComment);
       return { lines: [] };
     }
-    if (rest !== undefined && rest.trim() !== '') throw new UnusualYaml(unplacedComment);
+    if (partialLine !== undefined && partialLine.trim() !== '') throw new UnusualYaml(unplacedComment);
     const beside = isLineStart ? '' : commentIn(parts.shift() ?? '');
     const lines = parts.map((part) => ({
       text: commentIn(part),

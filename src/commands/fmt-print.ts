@@ -137,7 +137,7 @@ function printNested(
     lines.add(begin + commentSuffix(head), { opens: true });
     printEntries(nested, schema, { indent: below, lines });
   }
-  // A comment after the closing bracket of several lines: the bracket is not printed.
+  // The closing bracket is not printed, so a comment after it gets a line of its own.
   if (beside !== undefined) lines.addComments([beside], below);
 }
 
@@ -178,7 +178,7 @@ function inlineEntry(entry: Entry, schema: Json | undefined): string {
 
 interface ScalarContext {
   readonly flow: boolean;
-  /** a value with a tag keeps its spelling */
+  /** anchor and tag: a value with a tag keeps its spelling */
   readonly props: string;
 }
 

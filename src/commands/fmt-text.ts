@@ -182,7 +182,7 @@ function format(text: string, documents: readonly YamlDocument[], schemaOf: Sche
 
 const schemaLine = /^#\s*yaml-language-server:/;
 
-/** The lines above a document, and below them the comments that belong to its first entry. */
+/** @returns the lines above a document, and the comments at their end, which belong to its first entry */
 function splitLead(text: string, { style }: SourceNode): [string, Line[]] {
   const all = text.split('\n').map((line) => line.trim());
   if (style !== 'block' || all.pop() !== '') return [text, []];
@@ -193,7 +193,7 @@ function splitLead(text: string, { style }: SourceNode): [string, Line[]] {
 
 const noLayout: Collection = { is: 'map', inline: true, column: 0, top: [], entries: [], after: [] };
 
-/** A document in JSON stays JSON, and its numbers keep their spelling. */
+/** Formats a document in JSON, whose numbers keep their spelling. @returns undefined for any other document */
 function jsonText(
   text: string,
   { style, start, end }: SourceNode,

@@ -117,7 +117,7 @@ function requireMovableDocument({ declaration: { document } }: Entry, address: s
   const targets = targetsIn(document);
   if (targets.length > 1)
     throw notMovable(
-      `the document of ${quoted(address)} is for several targets: ${targets.map(quoted).join(', ')}: give each target a document of its own first`,
+      `the document of ${quoted(address)} is for the targets ${targets.map(quoted).join(', ')}: give each target a document of its own first`,
     );
 }
 
@@ -289,7 +289,7 @@ function receivedText(document: YamlDocument, values: readonly ValueEdit[]): str
   return `${own.replace(/^\s*\n/, '')}${withOneNewline(body.slice(head.length))}`;
 }
 
-/** Without blank lines at the end, unless they may belong to a value: a block scalar with "+" keeps them. */
+/** Removes blank lines at the end, unless they may belong to a value: a block scalar with "+" keeps them. */
 function withOneNewline(text: string): string {
   if (/[|>]\d?\+/.test(text)) return text.endsWith('\n') ? text : `${text}\n`;
   return `${text.trimEnd()}\n`;

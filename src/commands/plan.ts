@@ -20,7 +20,6 @@ import {
 } from '../run/command-options.ts';
 import { type ExitCode, exitCodeOfPlan, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
-
 import { stackArgument } from '../run/load-manifests.ts';
 import { runToRead } from '../run/prepare-run.ts';
 import { choosePart } from '../run/selection/choose-part.ts';

@@ -67,7 +67,7 @@ export async function replayPolicies(
   const now = host.now();
   const applies: ReplayedApply[] = [];
   const partial = entries.filter((entry) => !isComplete(entry));
-  const unknown = await replayPartial(policies, partial, host.kinds);
+  const partialFindings = await replayPartial(policies, partial, host.kinds);
   for (const entry of entries) {
     const findings = (findingsById.get(entry.id) ?? []).map(
       ({ policy, change: { address }, message, isEvaluated }) =>
@@ -78,11 +78,11 @@ export async function replayPolicies(
           now,
         ),
     );
-    const others = (unknown.get(entry.id) ?? []).map(({ policy, address, ...result }) =>
+    const ofPartial = (partialFindings.get(entry.id) ?? []).map(({ policy, address, ...result }) =>
       findingOf(policy, address, result, now),
     );
     const { id, began, run, changes } = entry;
-    const all = [...findings, ...others, ...unknownOfTagged(policies, entry, host)];
+    const all = [...findings, ...ofPartial, ...unknownOfTagged(policies, entry, host)];
     applies.push({ id, began, who: run.who, changes: changes.length, findings: all });
   }
   return { since: new Date(since).toISOString(), policies: policies.length, applies, damaged };
@@ -131,6 +131,7 @@ function isComplete({ unchanged, changes }: HistoryEntry): boolean {
 
 function checkOf(entry: HistoryEntry): PlanCheck {
   const { stack, commit, began, changes, unchanged = 0, related = {} } = entry;
+  // Resources that were checked because their tags changed.
   const tagged = Object.entries(entry.tagged ?? {}).map(
     ([address, checked]) => ({ address, action: 'update', fields: [], checked }) as const,
   );

@@ -225,7 +225,7 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
   }
 }
 
-/** The beginning of a request with curl, with a header that it reads from its input. */
+/** The beginning of a curl command that reads a header from its input. */
 function curlLine(url: string, certificate: string | undefined): string {
   const trust = certificate === undefined ? '' : ` --cacert ${shellQuoted(certificate)}`;
   return `curl -sS --noproxy '*'${trust} -H @- ${url}`;
@@ -241,28 +241,29 @@ interface HintContext {
 }
 
 /** How to authenticate, how to create what is missing, and the targets to copy. Shows no token, here or in the list of processes. */
-function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: HintContext): string[] {
+function useHint({ ownerToken, serviceToken, ...existing }: DataFileOwner, about: HintContext): string[] {
   const [organization = 'acme', mount = about.clusterAuth.mountType] = [
-    made.organizations[0],
-    made.mounts[0],
+    existing.organizations[0],
+    existing.mounts[0],
   ];
-  const as = (file: string) => `  sed 's/^/Authorization: Bearer /' ${shellQuoted(file)} | ${about.curl}`;
+  const curlWith = (file: string) =>
+    `  sed 's/^/Authorization: Bearer /' ${shellQuoted(file)} | ${about.curl}`;
   const attributes = { name: organization, email: `${organization}@example.com` };
   const newOrganization = JSON.stringify({ data: { type: 'organizations', attributes } });
   return [
     `A token of an owner is in ${ownerToken}. To try it:`,
-    `${as(ownerToken)}/api/v2/account/details`,
-    ...(made.organizations.length > 0
+    `${curlWith(ownerToken)}/api/v2/account/details`,
+    ...(existing.organizations.length > 0
       ? []
       : [
           'There is no organization yet. To make one:',
-          `${as(ownerToken)}/api/v2/organizations -H 'Content-Type: application/vnd.api+json' -d ${shellQuoted(newOrganization)}`,
+          `${curlWith(ownerToken)}/api/v2/organizations -H 'Content-Type: application/vnd.api+json' -d ${shellQuoted(newOrganization)}`,
         ]),
-    ...(made.mounts.length > 0
+    ...(existing.mounts.length > 0
       ? []
       : [
           'There is no mount yet. To make one:',
-          `${as(serviceToken)}/v1/sys/auth/${mount} -d ${shellQuoted(JSON.stringify({ type: about.clusterAuth.mountType }))}`,
+          `${curlWith(serviceToken)}/v1/sys/auth/${mount} -d ${shellQuoted(JSON.stringify({ type: about.clusterAuth.mountType }))}`,
         ]),
     ...(about.certificate === undefined
       ? []

@@ -57,7 +57,7 @@ async function validate(
   return exitCodeOf(diagnostics);
 }
 
-/** Errors for names that contain a secret. Only secrets from environment variables are known, because no file is read for this. */
+/** Problems of names that contain a secret. Only secrets from environment variables are known, because no file is read for this. */
 async function secretsInNames({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
   if (stack === undefined) return [];
   await learnSources(stack, resources, host, { files: 'none' });
