@@ -70,7 +70,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .addOption(formatOption())
     .addOption(
       ackOption(
-        'guards that are acknowledged, separated by commas; with a digest, policies as the job prints them',
+        'acknowledged guards, separated by commas; with a digest, write policies as the job prints them',
       ),
     )
     .option(
@@ -202,7 +202,7 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   return exitCodes.done;
 }
 
-interface GivenPlan {
+interface NamedPlan {
   readonly digest: string;
   /** absent for a digest alone */
   readonly plan?: Plan;
@@ -210,7 +210,7 @@ interface GivenPlan {
 }
 
 /** @throws CommandStop for a plan that "ci apply" would never make */
-async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<GivenPlan> {
+async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<NamedPlan> {
   if (/^[0-9a-f]{32}$/i.test(typed)) {
     printNote(
       terminal,
@@ -246,7 +246,7 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
  * @param typed ids of guards, and keys of policies as jobs print them
  * @throws CommandStop for a policy with a digest alone, which does not show the messages
  */
-function idsToSign({ plan }: GivenPlan, typed: readonly string[]): string[] {
+function idsToSign({ plan }: NamedPlan, typed: readonly string[]): string[] {
   const policies = typed.filter((one) => policyOf(one) !== undefined && !isPolicyKey(one));
   if (plan === undefined && policies.length > 0)
     throw new CommandStop(
