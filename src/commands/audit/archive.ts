@@ -275,6 +275,7 @@ const leeway = 24 * 3_600_000;
 function findGap(known: ArchiveHead | undefined, progress: PollProgress, now: number): TrailGap | undefined {
   if (known === undefined) return undefined;
   const { cursor, readAt } = known;
+  // From a wrong clock: the event has a later time than the poll that read it.
   const isAhead = cursor !== undefined && cursor.at > readAt;
   if (progress.sawCursor && !isAhead) return undefined;
   const horizon = progress.sawCursor ? now - trailRetention : horizonOf(progress, now);

@@ -51,6 +51,7 @@ export class NewestEvents {
 
   add(events: readonly TrailEvent[]): void {
     for (const event of events) if (matches(event, this.#filter)) this.#events.push(event);
+    // Older events are dropped only now and then, because that sorts all of them.
     if (this.#events.length > 4 * this.#most + 1000) this.#events = [...this.newestFirst()];
   }
 

@@ -194,6 +194,7 @@ export async function followTrail(
   const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now + (channel.clockAhead() ?? 0)));
   const next = windowStart({ from: cursor.from, at });
   const ids = found.flatMap((event) => (event.at >= next ? [event.id] : []));
+  // While the cursor does not move, known ids are kept, also of events that the service did not return this time.
   return {
     events: found.filter(({ id }) => !known.has(id)),
     cursor: { from: cursor.from, at, ids: at === cursor.at ? [...new Set([...known, ...ids])] : ids },
