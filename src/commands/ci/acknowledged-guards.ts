@@ -138,6 +138,7 @@ export async function unshownSettings(
     if (before !== undefined) shown.push(...(await shownBy({ commit, before })));
   }
   const isShown = ({ name, ...setting }: LoosenedSetting) => {
+    // `before` and `after` may show only what differs, so hashes of the whole values are compared if there are any.
     const steps = shown.filter((step) => step.name === name).map(({ hashes, ...step }) => hashes ?? step);
     const { before, after } = setting.hashes ?? setting;
     const known = new Set([before]);

@@ -142,7 +142,7 @@ async function refuseNewPlaces(
   if (places.names.length === 0 || needsNone(rules)) return;
   const isFirst = applied === undefined;
   if (isFirst && !ledger.known && manifests.resources.length === 0) {
-    const message = 'Nothing is to be applied: the stack declares nothing, and was never applied';
+    const message = 'There is nothing to apply: the stack declares nothing, and was never applied';
     textOutput(terminal)?.write(`${message}\n`);
     terminal.pending.said = message;
     throw CommandStop.reported(exitCodes.done);

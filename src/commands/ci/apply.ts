@@ -269,9 +269,11 @@ function mistake(message: string): CommandStop {
 
 function checkUsage(paths: readonly string[], { digest, environment, record, list }: CiApplyOptions): void {
   if ((digest === undefined) !== (environment === undefined))
-    throw mistake('--digest and --environment go together: who approved the job, and for which plan');
+    throw mistake(
+      '--digest and --environment go together: the approved plan, and the environment whose reviewers approved it',
+    );
   if (record === true && digest !== undefined)
-    throw mistake('--record makes the plan that --digest names in a later job: pass one of them');
+    throw mistake('--record makes the plan that --digest names in a later job: pass only one of them');
   if (list === true && (paths.length > 0 || record === true || digest !== undefined))
     throw mistake(
       '--list finds the stacks that have something to apply: pass it without a path, --record or --digest',

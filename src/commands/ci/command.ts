@@ -46,11 +46,11 @@ function definePlan(plan: Command, host: CliHost, { end, terminalOf }: CommandEn
     )
     .option('--sarif <file>', 'write the problems as SARIF, for code scanning')
     .option('--no-comment', 'post no comment')
-    .option('--must-post', 'fail where the comment cannot be posted, and not only say so')
+    .option('--must-post', 'fail if the comment cannot be posted, instead of only saying so')
     .option('--author <name>', 'the account that writes our comments (default: that of the token)')
     .option(
       '--trust-author',
-      'the author of the changes may write to the repository; without a CI job that says who it is',
+      'trust the author of the changes, in a job that does not show whether the author may write to the repository',
     )
     .addOption(
       new Option('--format <format>', 'how --list prints the stacks')

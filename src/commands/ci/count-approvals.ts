@@ -83,17 +83,18 @@ export function plansWithEnoughApprovals(
     order,
     ...own.flatMap((one) => pulls.findIndex(({ number }) => number === one.pullRequest)),
   ];
-  const approved = new Set(found.plans.flatMap(partsCoveredBy).filter((part) => part !== directPushes));
-  const unapproved = new Map<Approval, number>();
+  const approvedParts = new Set(found.plans.flatMap(partsCoveredBy).filter((part) => part !== directPushes));
+  const unapprovedPartOf = new Map<Approval, number>();
   for (const approval of found.plans.flatMap((plan) => plan.approvals))
-    for (const part of approval.parts ?? []) if (!approved.has(part)) unapproved.set(approval, part);
-  if (unapproved.size === 0) return found;
+    for (const part of approval.parts ?? [])
+      if (!approvedParts.has(part)) unapprovedPartOf.set(approval, part);
+  if (unapprovedPartOf.size === 0) return found;
   const rest = plansWithEnoughApprovals(
-    approvals.filter((one) => !unapproved.has(one)),
+    approvals.filter((one) => !unapprovedPartOf.has(one)),
     pulls,
     question,
   );
-  const refused = [...unapproved].map(([approval, part]) => ({
+  const refused = [...unapprovedPartOf].map(([approval, part]) => ({
     ...approval,
     why: whyPart(approval, pulls[part]),
   }));

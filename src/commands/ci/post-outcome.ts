@@ -41,9 +41,9 @@ const maxColumns = 120;
 function differenceBlock(difference: PlanDifference, { clean }: CliHost): string {
   const layout = { paint: plain, names: differenceNames, most: maxLines, width: maxColumns };
   const lines = clean(renderPlanDifference(clean(difference), layout).split('\n'));
-  const left = lines.length - maxLines;
+  const leftOut = lines.length - maxLines;
   const shown = lines.slice(0, maxLines).map((line) => clip(line, maxColumns));
-  const more = left > 0 ? `\n\n${counted(left, 'more line')} in the log of the job.` : '';
+  const more = leftOut > 0 ? `\n\n${counted(leftOut, 'more line')} in the log of the job.` : '';
   return `**Difference from the approved plan**\n\n${codeBlock(shown, 'text')}${more}`;
 }
 

@@ -84,7 +84,7 @@ function waysToAcknowledge(guards: readonly GuardId[], which: string, context: R
   return [
     ...(missing === undefined && admitsLabels(context.rules)
       ? [
-          `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (remove a label that is set already first); ${again}`,
+          `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (first remove a label that is already set); ${again}`,
         ]
       : []),
     ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)

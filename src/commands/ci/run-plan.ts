@@ -55,7 +55,7 @@ export async function recordPlan(
   }
   printPlan(terminal, plan, { next: [] });
   const next = isEmpty
-    ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
+    ? 'There is nothing to apply: the job that waits for an environment can be skipped'
     : deniedIds(plan.guards).length > 0
       ? `Nothing was written. ${deniedStep(plan.guards)}`
       : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;

@@ -134,7 +134,7 @@ async function proposalsOf(
   host: KnownPulls | undefined,
 ): Promise<Proposals> {
   const { head, authors } = input;
-  // Without signers no signature counts, so the makers do not matter.
+  // Without signers no signature counts, so the makers are not read.
   const hasSigners = base.allowed.trim() !== '';
   const direct: Makers = (hasSigners ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
   const found =
@@ -144,7 +144,7 @@ async function proposalsOf(
   const directPart = host && (await directProposal(direct, base, { authors, host }));
   const soFar = { ...found, proposals: [...found.proposals, ...(directPart ? [directPart] : [])] };
   if (pulls.some((pull) => pull.head === head)) return soFar;
-  // If some makers are not known, the signer may be one of them.
+  // If some makers are not known, the signer may be one of them, so the whole cannot be approved.
   if (
     !base.selfApprove &&
     soFar.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
