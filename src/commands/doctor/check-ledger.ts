@@ -23,7 +23,7 @@ import { CopyError, MovedElsewhere } from '../../run/moved-ledger.ts';
 import { openLedger, refuseClosed } from '../../run/open-ledger.ts';
 import { identifyRun } from '../../run/origin.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
-import { type Finding, failed, hasFailed, info, ok, warning } from './finding.ts';
+import { type Finding, failed, info, ok, warning } from './finding.ts';
 
 interface LedgerQuestion {
   readonly stack: Stack;
@@ -54,8 +54,7 @@ export async function checkLedger(question: LedgerQuestion): Promise<CheckedLedg
       ...temporaryProblem(question),
     ];
     const lock = await checkLock(store, question);
-    const found =
-      hasFailed(problems) || problems.length > 0 ? problems : [ok('ledger', describe(store, ledger))];
+    const found = problems.length > 0 ? problems : [ok('ledger', describe(store, ledger))];
     return { findings: [...found, ...lock], ledger };
   } catch (error) {
     if (!(error instanceof LedgerError || error instanceof CommandStop)) throw error;
