@@ -196,15 +196,16 @@ export function pruneEntries(
   const { open, last } = splitOpenEntries(own, stack);
   const counting = own.filter((entry) => entry.part !== undefined && timeOf(entry) > now - countedTime);
   const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own), ...counting]);
-  const end = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;
-  const droppedOwn = own.slice(end);
+  const firstDropped = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;
+  const droppedOwn = own.slice(firstDropped);
   const isDropped = (entry: HistoryEntry) => (entry.moved ? isOld(entry) : droppedOwn.includes(entry));
   const dropped = entries.filter(isDropped);
-  const oldest = own[end - 1];
-  const marked = oldest === undefined || droppedOwn.length === 0 ? undefined : withPruned(oldest, droppedOwn);
+  const oldestKept = own[firstDropped - 1];
+  const marked =
+    oldestKept === undefined || droppedOwn.length === 0 ? undefined : withPruned(oldestKept, droppedOwn);
   const kept = entries
     .filter((entry) => !isDropped(entry))
-    .map((entry) => (entry === oldest ? (marked ?? entry) : entry));
+    .map((entry) => (entry === oldestKept ? (marked ?? entry) : entry));
   return { kept, dropped, ...(marked === undefined ? {} : { marked }) };
 }
 
