@@ -27,6 +27,7 @@ export function readServiceAccount(claims: Claims): ReadAccount {
     name: reader.text(claims, `${root}/serviceaccount/service-account.name`),
     uid: reader.text(claims, `${root}/serviceaccount/service-account.uid`),
   };
+  // Of these two, only the types are checked.
   reader.text(claims, `${root}/serviceaccount/secret.name`);
   reader.list(claims, 'aud');
   const nested = reader.object(claims, root);
