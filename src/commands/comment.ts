@@ -43,7 +43,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .option('--stack <name>', 'with --outdated: the stack whose comment it is')
     .option('--always', 'create a comment also for a plan without changes')
-    .option('--must-post', 'fail where the token may not write, such as in a fork, and not only print')
+    .option(
+      '--must-post',
+      'fail where the token may not write, such as in a fork, instead of printing the comment',
+    )
     .option('--dry-run', 'print the comment, and send nothing')
     .addOption(
       timeoutOption('how long the run may take, waits for the limit of the rate included (default: 10m)'),

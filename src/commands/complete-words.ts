@@ -63,6 +63,7 @@ function readWords(program: Command, words: readonly string[]): State {
 
 function readWord({ pending, ...state }: State, word: string): State {
   const isFlag = !state.isPlain && word.startsWith('-') && word !== '-';
+  // The word is the value of the option before it.
   if (pending !== undefined && !(isFlag && pending.optional)) return state;
   if (!state.isPlain && word === '--') return { ...state, isPlain: true };
   if (isFlag) return readFlag(state, word);

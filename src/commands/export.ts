@@ -30,12 +30,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       collect,
       [],
     )
-    .option(
-      '--name <pattern>',
-      'names that match, "*" standing for any characters; may be repeated',
-      collect,
-      [],
-    )
+    .option('--name <pattern>', 'names that match; "*" matches any characters; may be repeated', collect, [])
     .option(
       '--tag <key=value>',
       'workspaces with this tag, or with the key or flat tag; may be repeated',

@@ -221,6 +221,7 @@ async function replayPartial(
 
 const testsForMember = /\bhas\s*\(|\bin\s+(?:change|resource|plan)\b/;
 
+/** The variable `change` with the members that every entry has. */
 function partialChange({ address, action, fields }: HistoryChange): JsonObject {
   const all = changeVariable({
     ...{ address: parseAddress(address), action, fields, tags: {}, accessGained: [], accessLost: [] },
@@ -231,6 +232,7 @@ function partialChange({ address, action, fields }: HistoryChange): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([name]) => known.includes(name)));
 }
 
+/** The variable `plan` without the number of unchanged resources, which older entries lack. */
 function partialPlan({ stack, commit, began, changes }: HistoryEntry): JsonObject {
   const { unchanged: _, ...counts } = countsOf(changes, 0);
   return { ...planVariable({ stack, commit, time: began, counts: countsOf(changes, 0) }), counts };

@@ -104,9 +104,9 @@ async function hasRecordsOfOtherPlace(input: TargetInput, run: RecoverRun): Prom
     ({ unread, sets }) =>
       unread?.code === movedCode ||
       [...sets.values()].some(({ unseen, resources }) => {
-        const ids = new Set(resources.map(({ id }) => id));
+        const liveIds = new Set(resources.map(({ id }) => id));
         return [...(unseen?.keys() ?? [])].some(
-          (text) => records.has(text) && !ids.has(records.get(text)?.id),
+          (text) => records.has(text) && !liveIds.has(records.get(text)?.id),
         );
       }),
   );
