@@ -23,12 +23,12 @@ export async function answerAtEnd(terminal: Terminal, code: ExitCode): Promise<v
   if (format === 'jsonl') events?.write({ type: 'ended', exitCode: code, ...(outcomes && { outcomes }) });
   else if (format === 'github') reportToGithub(terminal, code, await answerText(terminal));
   // A diagram has no room for problems: stderr has them.
-  else if (answer !== undefined || (hasSomethingToSay(terminal, said) && format !== 'mermaid'))
+  else if (answer !== undefined || (hasResult(terminal, said) && format !== 'mermaid'))
     host.stdout.write(`${await answerText(terminal)}\n`);
 }
 
-/** False after a help text or a version: it was printed as text, and there is no other result. */
-function hasSomethingToSay({ reported }: Terminal, said: string | undefined): boolean {
+/** Whether there is a result to write. After a help text or a version there is none: it was printed as text. */
+function hasResult({ reported }: Terminal, said: string | undefined): boolean {
   return said !== undefined || reported.length > 0;
 }
 
@@ -54,8 +54,8 @@ async function answerText({ format, host, reported, pending }: Terminal): Promis
   }
 }
 
-// The end of a command with `--format github`: an annotation for each problem, the summary of the step and its outputs. The runner names
-// the files for the last two; outside of a runner they are not written.
+// The end of a command with `--format github`: an annotation for each problem, the summary of the step and its outputs. The runner sets a
+// variable with the file of the summary, and one with the file of the outputs. Without these variables, they are not written.
 
 /** @param summary Markdown */
 function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): void {
@@ -119,7 +119,7 @@ export function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' |
 // the others silently, so only so many are written, and a notice counts the rest.
 
 const maxOfOneLevel = 10;
-/** The runner cuts a message at 4,096 characters. Most have four lines at most; the longer ones have short lines. */
+/** Characters of a line. The runner cuts a message at 4,096 characters; a message with more than four lines has short ones. */
 const maxLine = 900;
 
 /** @param pathOf the file in the repository; undefined for other files */

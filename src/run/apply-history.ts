@@ -1,6 +1,6 @@
 /**
- * Records an apply in the history of its stack before its first call, so that a killed apply is recorded, too, and completes the entry
- * at its end. Reads from the history what a lost ledger contained.
+ * Records an apply in the history of its stack. The entry begins before the first call, so that a killed apply is recorded, too, and is
+ * completed at the end of the apply. This file also reads from the history what a lost ledger contained.
  */
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
@@ -16,7 +16,7 @@ import { ownEntries } from '../ledger/ledger-store.ts';
 import { resolveEntries } from './open-entries.ts';
 
 interface HistoryKeeper {
-  /** Completes the entry. A failure is reported, because the apply itself is done. @returns whether the history has all of it */
+  /** Completes the entry. A failure is only reported, because the apply itself is done. @returns whether the history has all of it */
   end(outcomes: readonly Outcome[], ending: ApplyEnding): Promise<boolean>;
 }
 
@@ -37,8 +37,8 @@ interface ApplyEnding {
 
 /**
  * Begins the entry of an apply. An apply without changes closes the open entries of earlier applies at its end. It gets an entry of its
- * own only when it ended an approval, or proved what the ledger did not record, such as after "trueup accept" or a failed apply: any later
- * drift is attributed to other people.
+ * own only if it ended an approval, or proved what the ledger did not record, such as after "trueup accept" or a failed apply. Drift that
+ * is found after such an entry is attributed to other people.
  * @throws LedgerError when the entry cannot be written
  */
 export async function keepHistory(
@@ -98,11 +98,11 @@ export async function keepHistory(
     ...(approvals.length === 0 ? {} : { approvals }),
     ...(acknowledged.length === 0 ? {} : { acknowledged }),
   };
-  const isOwn = from.commit === commits.commit?.id;
-  const hasOthers = (commits.otherCommits ?? []).length > 0;
+  const isLedgerCommit = from.commit === commits.commit?.id;
+  const hasOtherCommits = (commits.otherCommits ?? []).length > 0;
   const isPart = plan.part !== undefined;
   const keptMember = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
-    from.commit !== undefined && (isPart || !isOwn || (hasOthers && !isConverged))
+    from.commit !== undefined && (isPart || !isLedgerCommit || (hasOtherCommits && !isConverged))
       ? { commitKept: true }
       : {};
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds, ...(checked && { checked }) });
@@ -120,7 +120,7 @@ export async function keepHistory(
             : resolveEntries(store, resolution).then((found) => {
                 isOpen = found;
               });
-        const isResolved = await tryToWrite('what this apply settled', resolved);
+        const isResolved = await tryToWrite('what this apply found about earlier ones', resolved);
         const endings = endedMember(rest);
         const needsEntry = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
         if (!needsEntry && endings.endedApprovals === undefined) return isResolved;
@@ -187,9 +187,9 @@ const maxRebuildEntries = 1000;
 
 /** The entries with a commit, down to the newest one whose commit replaced all earlier ones. @param entries newest first */
 export function entriesOfCommits(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
-  const made = entries.filter(({ commit }) => commit !== undefined);
-  const end = made.findIndex(({ commitKept }) => commitKept !== true);
-  return end === -1 ? made : made.slice(0, end + 1);
+  const withCommit = entries.filter(({ commit }) => commit !== undefined);
+  const end = withCommit.findIndex(({ commitKept }) => commitKept !== true);
+  return end === -1 ? withCommit : withCommit.slice(0, end + 1);
 }
 
 /** The commit of the newest apply, and those of earlier ones that the ledger kept. */

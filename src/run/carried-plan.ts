@@ -16,7 +16,7 @@ interface CarriedPlan extends ProvedPlan {
 
 /**
  * @param commit of the pull request
- * @returns undefined for a plan that holds a secret of the run: whoever can read the comment could try to guess the secret from its hash
+ * @returns undefined for a plan that holds a secret of the run: anyone who can read the comment could try to guess the secret from its hash
  */
 export function carriedLine(
   plan: Plan,
@@ -33,7 +33,7 @@ export function carriedLine(
   return JSON.stringify(clean(content)) === JSON.stringify(content) ? hiddenContent(content) : undefined;
 }
 
-/** @returns undefined where there is no such line, or its content does not have the digest that it names */
+/** @returns undefined if there is no such line, or its content does not have the digest that it names */
 export function readCarriedPlan(body: string, stack: string): CarriedPlan | undefined {
   const content = readHiddenContent(body);
   const [digest, commit] = ['digest', 'commit'].map((name) => memberOf(content, name));

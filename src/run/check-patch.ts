@@ -36,7 +36,7 @@ function documentOf(
   return document;
 }
 
-/** Without a prototype: the paths come from a file, and may contain `__proto__`. */
+/** An object without a prototype, because the paths come from a file and may contain `__proto__`. */
 function emptyDocument(): Document {
   return Object.create(null);
 }

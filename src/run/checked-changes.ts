@@ -77,7 +77,7 @@ function contentsOf(
   };
 }
 
-/** The parent of a child, and other resources that the manifest names. Each is one object, however many changes name it. */
+/** Finds the parent of a child, and other resources that the manifest names. Changes that name the same resource get the same object. */
 function findRelated(planning: PlanResult, kinds: Registry) {
   const found = new Map<AddressText, RelatedResource>();
   const related = (other: Address): RelatedResource => {
@@ -116,7 +116,7 @@ function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined):
   );
 }
 
-/** The projects whose tags the plan has not read, and that workspaces may inherit; for most plans there are none. */
+/** The projects whose tags workspaces may inherit, but the plan has not read; for most plans there are none. */
 export function projectsToAsk(planning: PlanResult, declared: Declared): AskedProject[] {
   const asked = new Map<string, AskedProject>();
   const ask: NonNullable<PlanResult['inheritedTags']> = (target, project) => {

@@ -109,9 +109,9 @@ interface TagsOfProject {
   readonly isUnknown: boolean;
 }
 
-/** By the target and the id of a project, or its address if the plan creates it. */
+/** Finds the tags of a project by its target and its id, or by its address if the plan creates it. */
 interface FindProjectTags {
-  /** Those that the plan read, or policies asked for. */
+  /** The tags that the plan has read, or that were read later for policies. */
   of(target: string, project: Json | undefined): TagsOfProject;
   /** Whether the plan decides the tags of the project. */
   isPlanned(target: string, project: Json | undefined): boolean;
@@ -129,9 +129,9 @@ function findProjectTags(planning: PlanResult, kinds: Registry): FindProjectTags
     const {
       tags = {},
       tagsBefore = {},
-      ...around
+      ...unknown
     } = address === undefined ? { hasUnknownTags: true as const } : ownTagsOf(planning, address, kinds);
-    if (around.hasUnknownTags !== true) return { before: tagsBefore, after: tags, isUnknown: false };
+    if (unknown.hasUnknownTags !== true) return { before: tagsBefore, after: tags, isUnknown: false };
     const isNamed = project === null || project === undefined || typeof project === 'string';
     const asked = isNamed ? planning.inheritedTags?.(target, project) : undefined;
     if (asked === undefined) return { before: {}, after: tags, isUnknown: true };
@@ -150,7 +150,7 @@ function findProjectTags(planning: PlanResult, kinds: Registry): FindProjectTags
   };
 }
 
-/** @returns the address of a project by its id, or by its address if the plan creates it; of the default one for undefined */
+/** @returns a function that finds a project's address by its id, by its address if the plan creates it, or the default one by undefined */
 function findProjects(
   planning: PlanResult,
 ): (target: string, project: Json | undefined) => Address | undefined {
@@ -167,7 +167,7 @@ function findProjects(
     projectsIn(target).get(project) ?? (typeof project === 'string' ? created.get(project) : undefined);
 }
 
-/** By their ids; the default one also by undefined. */
+/** The projects by id; the default project also by undefined. */
 function byId(projects: readonly LiveResource[]): ReadonlyMap<Json | undefined, Address> {
   return new Map(
     projects.flatMap(({ id, facts, address }) => [
@@ -183,13 +183,13 @@ function byId(projects: readonly LiveResource[]): ReadonlyMap<Json | undefined, 
  */
 function ownTagsOf(planning: PlanResult, address: Address, kinds: Registry): Tagged {
   const root = rootOf(address, kinds);
-  const isAround = ({ name }: Kind) =>
+  const hasSameRoot = ({ name }: Kind) =>
     formatAddress(rootOf({ ...root, kind: name }, kinds)) === formatAddress(root);
-  const around = [...kinds.values()].filter(isAround);
-  const tagged = around.filter(({ fields }) => Object.hasOwn(fields, 'tags'));
+  const related = [...kinds.values()].filter(hasSameRoot);
+  const tagged = related.filter(({ fields }) => Object.hasOwn(fields, 'tags'));
   if (tagged.length === 0) return { tags: {} };
   const at = ({ name }: Kind): Address => ({ ...root, kind: name });
-  const live = around.flatMap((kind) => planning.live(at(kind)) ?? []);
+  const live = related.flatMap((kind) => planning.live(at(kind)) ?? []);
   const shown = live.flatMap(({ facts }) => (isJsonObject(facts['direct']) ? [tagsIn(facts['direct'])] : []));
   const mergedTags = (specs: readonly (Spec | undefined)[]): Record<string, string> =>
     Object.assign({}, ...specs.map((spec) => tagsIn(spec?.['tags'])));
@@ -226,8 +226,8 @@ export type CheckedItem = Pick<Change, 'address' | 'action' | 'fields' | 'place'
   Pick<PolicyChange, 'getsOtherTags'>;
 
 /**
- * Each resource whose tags change without a change of its own: a workspace, because its tags are a resource of their own and policies
- * about tags mean the workspace, and each resource that gets other tags through its workspace or through the workspace's project.
+ * The resources whose tags change without a change of their own. One is a workspace whose tags change: they are a resource of their own,
+ * but policies about tags mean the workspace. Others get other tags through their workspace, or through the workspace's project.
  */
 export function taggedItems(
   planning: PlanResult,

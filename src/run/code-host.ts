@@ -92,7 +92,7 @@ function read(source: { readonly env: string }, { env }: CliHost): Promise<strin
   return readSecret(source, { env, directory: '' });
 }
 
-/** @throws CommandStop for an address where others could read the token */
+/** Splits the address of the OIDC provider for a request. @throws CommandStop for an address where others could read the token */
 function placeOf(text: string, audience: string): { readonly above: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isOfThisMachine = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');

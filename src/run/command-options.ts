@@ -199,7 +199,7 @@ type Offer = (current: string) => readonly Candidate[] | undefined;
 
 const offers = new WeakMap<Argument, Offer>();
 
-/** For an argument whose values only its command knows. */
+/** Gives an argument the values with which a shell completes it. */
 export function offering(argument: Argument, offer: Offer): Argument {
   offers.set(argument, offer);
   return argument;

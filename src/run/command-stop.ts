@@ -40,7 +40,7 @@ export class CommandStop extends Error {
     return new CommandStop(undefined, 'reported', { exit });
   }
 
-  /** The problems are the result, as of manifests that are not valid. */
+  /** The problems are the result of the command, such as those of invalid manifests. */
   static ofProblems(problems: readonly ShownDiagnostic[]): CommandStop {
     const exit = exitCodeOf(problems) || exitCodes.error;
     return new CommandStop(undefined, 'problems', { exit }, problems);

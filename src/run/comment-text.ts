@@ -14,7 +14,7 @@ function shownText(body: string): string {
 // The text of the comment: hidden lines, whether it is out of date, the plan, and the plans before it, folded. It stays below the
 // limit of GitHub: if there were too many plans, the oldest are left out first.
 
-/** GitHub takes 65,536 characters, GitLab 1,000,000; the plan has at most 60,000 bytes of them. */
+/** GitHub takes 65,536 characters, GitLab 1,000,000; the plan takes at most 60,000 bytes. */
 const maxCommentBytes = 65_000;
 
 const maxEarlier = 10;
@@ -37,7 +37,7 @@ interface CommentParts {
   readonly carried?: string | undefined;
 }
 
-/** Without a newline at the end. */
+/** The text of the comment, without a newline at the end. */
 export function renderComment(parts: CommentParts): string {
   const shown = clipped(parts.shown);
   const author = parts.author === undefined ? undefined : clip(parts.author, maxText);
@@ -73,7 +73,7 @@ export function markOutdated(
   return [...hidden, '', ...outdatedLines(why), text].join('\n');
 }
 
-/** The plans before a new one: what the comment shows now, unless the new one says the same, and what it showed before. */
+/** The earlier plans in a comment with a new one: the plan that it shows now, unless the new one is the same, and those before it. */
 export function earlierPlans(state: CommentState | undefined, next: ShownPlan): readonly ShownPlan[] {
   if (state === undefined) return [];
   const { shown, earlier } = state;

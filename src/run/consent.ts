@@ -33,7 +33,7 @@ interface Consent {
   readonly acknowledged: readonly string[];
   /** all that the user acknowledged, for this plan or not */
   readonly named: readonly string[];
-  /** guards, and keys of policies, that were passed when an earlier apply of the same approval began; undefined when there was none */
+  /** guards, and keys of policies, that were passed when an earlier apply of the same approval began; undefined for the first apply */
   readonly passed?: readonly string[] | undefined;
   /** the stack's argument on the command line */
   readonly stack?: string | undefined;
@@ -53,7 +53,7 @@ export function refuseProblems(plan: Plan, terminal: Terminal): void {
   );
 }
 
-/** Asks whether to apply the plan, where no flag agrees. @throws CommandStop when it must not be applied */
+/** Asks whether to apply the plan, unless a flag agrees. @throws CommandStop when it must not be applied */
 export async function askConsent(
   plan: Plan,
   { agreed, acknowledged, named, passed, stack, ofFile }: Consent,
@@ -97,8 +97,8 @@ export function notWritten({ host }: Terminal, stop: AbortSignal): CommandStop {
 }
 
 /**
- * Guards that did not block when the earlier apply began, because live has changed since. Guards on percentages are left out: the
- * percentage of the whole plan was checked then.
+ * Guards that did not block when the earlier apply began, but block now, because live has changed. Guards on percentages are left out:
+ * the earlier apply checked the percentage of the whole plan.
  */
 function newGuards({ guards }: Plan, acknowledged: readonly string[], passed: readonly string[]): GuardId[] {
   const keys = new Set(passed);
@@ -121,7 +121,7 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
   return [...new Set([...before, ...own])].filter((id) => !aboutCommits.includes(id)).sort();
 }
 
-/** The acknowledged guards that block a plan. Left out are percentages of a continued apply that block only the rest of its plan. */
+/** The acknowledged guards that block a plan. A continued apply leaves out guards on percentages that block only the rest of its plan. */
 export function acknowledgedOf(
   { guards }: Plan,
   { acknowledged, passed }: Pick<Consent, 'acknowledged' | 'passed'>,

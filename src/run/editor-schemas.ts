@@ -11,7 +11,7 @@ interface SchemaPlace {
   readonly stack: string;
   /** absolute path of its repository */
   readonly root: string;
-  /** whether trueup is, or will be, installed in the folder for it; by default, whether that folder has a package.json */
+  /** whether trueup is, or will be, installed in `pinFolder`; by default, whether that folder has a package.json */
   readonly isPinned?: boolean;
 }
 

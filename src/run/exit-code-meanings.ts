@@ -38,7 +38,7 @@ export const exitCodeMeanings: readonly ExitCodeMeaning[] = [
   {
     code: exitCodes.drift,
     title: 'drift',
-    when: 'Live resources differ from what was applied last, or a name refers to another object than then ("drift").',
+    when: 'Live resources differ from what was applied last, or a name now refers to another object ("drift").',
     fix: 'Revert the drift with "apply", or take it over with "accept".',
   },
   {

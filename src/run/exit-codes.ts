@@ -31,7 +31,7 @@ export function exitCodeOf(diagnostics: readonly ShownDiagnostic[]): ExitCode {
   return exitCodes.error;
 }
 
-/** Problems come first, then an incomplete read. */
+/** The exit code of a plan: that of its problems, else that of an incomplete read. */
 export function exitCodeOfPlan({ problems, coverage }: Pick<Plan, 'problems' | 'coverage'>): ExitCode {
   const code = exitCodeOf(problems);
   return code === exitCodes.done && !coverage.complete ? exitCodes.error : code;

@@ -56,7 +56,7 @@ export const fileFormats: readonly FileFormat[] = [
   {
     title: 'Ledger',
     about:
-      'What the stack applied last: its records of resources, the identities of its targets, and an approval that was begun.',
+      'What the stack applied last: its records of resources, the identities of its targets, and the approval of an apply that has not succeeded yet.',
     places: [
       `with "ledger: local": ${quoted(`${stateFolderName}/<stack>.ledger.json`)} beside the stack file, or in the named folder`,
       'with "ledger: git": "ledger.json" in the ref "refs/trueup/<stack>" of the remote',

@@ -61,7 +61,7 @@ export async function findLedgers(search: Search): Promise<readonly FoundLedger[
   return found.flatMap((one) => (one !== undefined && isOfStack(one.ledger, targets) ? [one] : []));
 }
 
-/** The database whose address the job has, if it has a ledger of this stack that was not moved away, and the stack names another place. */
+/** The database in the environment, if it holds a ledger of this stack. Not if the stack names it, or if the ledger was moved away. */
 export async function findInDatabase(search: Search): Promise<LedgerPlace | undefined> {
   const [place] = await databasePlaces(search.host);
   if (place === undefined || isSamePlace(place, placeOf(search.stack))) return undefined;
@@ -110,7 +110,7 @@ async function databasePlaces({ env }: CliHost): Promise<readonly LedgerPlace[]>
   return env[place.url.env]?.trim() ? [place] : [];
 }
 
-/** Undefined when there is none, or it cannot be read in time: then nothing is known about this place. */
+/** The ledger at a place. Undefined when there is none, or it cannot be read in time: then nothing is known about this place. */
 async function readAt(place: LedgerPlace, { stack, host, time }: Search): Promise<FoundLedger | undefined> {
   const runEnded = AbortSignal.any([time.runEnded, AbortSignal.timeout(placeTimeout)]);
   try {

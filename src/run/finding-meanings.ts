@@ -82,7 +82,7 @@ export const findingMeanings = {
     fix: 'rename one of the two stacks, or rebuild a lost ledger with "trueup recover"',
   },
   'ledger-temporary': {
-    title: 'The ledger is a local file in a job of a CI, which ends with the job',
+    title: 'The ledger is a local file in a CI job, so it is lost when the job ends',
     fix: 'keep it in git or PostgreSQL',
   },
   'lock-held': {

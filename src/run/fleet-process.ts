@@ -1,6 +1,6 @@
 /**
- * What a process uses that a worker of a fleet started, to check or to apply one stack. It shares rate limits with all other processes: it
- * asks its worker, which asks the database. This process does not know the database's address. A token is sent as a hash.
+ * For the process that a worker of a fleet starts to check or apply one stack. The process shares rate limits with all others: it asks its
+ * worker, and the worker asks the database, whose address this process does not know. A token is sent as a hash.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +23,7 @@ interface RateOwner {
   readonly identity: string;
 }
 
-/** From the process to its worker, about limits. Those with an id have an answer. */
+/** From the process to its worker, about limits. The worker answers those with an id. */
 export type RateMessage = RateOwner &
   (
     | { readonly do: 'take'; readonly id: number; readonly count: number; readonly late?: number }
@@ -112,7 +112,7 @@ function takeVariables(env: NodeJS.ProcessEnv) {
   return taken;
 }
 
-/** A message that waits for its answer has a number. */
+/** A message that will be answered, before it has its number. */
 type Question = FleetMessage extends infer M
   ? M extends { readonly id: number }
     ? Omit<M, 'id'>
@@ -203,7 +203,7 @@ function applyOf({ run, freeze }: ApplyGrant, { codeHostToken, channel, now }: A
 
 // What a run uses: shared limits, users of tokens, allowed addresses and freezes.
 
-/** The limit of a token, or of the role of a login, because each login gets a new token. The embedded service has no limit. */
+/** The limit of a token. For a login it is that of the role, because each login gets a new token. The embedded service has no limit. */
 export async function sharedRateOf(
   target: Target,
   token: TargetOptions['token'],

@@ -163,15 +163,15 @@ export function cliHostOf(
       output.write(secrets.redactPrinted(text));
     },
   });
-  const guarding = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
-  const guarded = redacting(guarding(processHost.stderr));
-  const progress = openProgress({ ...processHost, secrets, stderr: guarded }, isLive);
+  const escaping = isUnderActions(processHost.env) ? withoutCommands : (output: Output) => output;
+  const progressOutput = redacting(escaping(processHost.stderr));
+  const progress = openProgress({ ...processHost, secrets, stderr: progressOutput }, isLive);
   const clear = () => progress.clear();
   const stdout = redacting(processHost.stdout, clear);
-  const stderr = redacting(guarding(processHost.stderr), clear);
+  const stderr = redacting(escaping(processHost.stderr), clear);
   return {
     ...processHost,
-    stdout: redacting(guarding(processHost.stdout), clear),
+    stdout: redacting(escaping(processHost.stdout), clear),
     stderr,
     progress,
     pages: new WebPages(),
@@ -227,7 +227,7 @@ export function withoutCommands<O extends Writing>(output: O): O {
     write: (text) => {
       const whole = open + text;
       output.write(escaped(whole, open.length).slice(open.length));
-      // Of a long line, only its end matters, and that it has begun.
+      // Of a long line, only its last characters are kept, after an "x" that shows that the line has begun.
       const line = whole.slice(lastLineEnd(whole) + 1);
       if (line.trim() === '') open = '';
       else open = line.length <= 100 ? line : `x${line.slice(-3)}`;

@@ -64,13 +64,13 @@ export function ledgerHead({
   };
 }
 
-/** The order of our commit and the ledger's commit, and of ours and each of its other commits. */
+/** How our commit is ordered relative to the ledger's commit, and to each of the ledger's other commits. */
 interface Orders {
   readonly ofCommit: CommitOrder | undefined;
   readonly ofOthers: readonly CommitOrder[];
 }
 
-/** A ledger without a commit may have others: parts were applied from them. */
+/** A ledger without a commit may still have other commits, from which parts were applied. */
 function ordersIn({ commit }: Ledger, orders: readonly CommitOrder[]): Orders {
   if (commit === undefined) return { ofCommit: undefined, ofOthers: orders };
   const [ofCommit, ...ofOthers] = orders;
@@ -88,7 +88,7 @@ interface CommitInput extends Pick<HeadInput, 'ledger' | 'plan' | 'from'> {
 /**
  * The commit of this apply, and those of earlier applies that it does not follow. Those are kept until an apply proves that nothing is
  * left to do, because a later plan could otherwise revert them without a guard. An apply of a part does not change the ledger's commit:
- * its own commit is kept beside it in the same way.
+ * the commit of the part is kept as another one.
  */
 function commitsAfter(input: CommitInput): Pick<LedgerHead, 'commit' | 'otherCommits'> {
   const { ledger, plan, from, orders } = input;
@@ -114,7 +114,7 @@ function besideCommit(
   return { ...commitsOf(ledger), otherCommits: [own, ...open].slice(0, maxOther) };
 }
 
-/** Whether our commit is not recorded: a part without changes, or an earlier commit than the ledger's without changes or differences. */
+/** Whether our commit is not recorded: without changes for a part; without changes or differences if it is older than the ledger's. */
 function isNotRecorded({ plan, from, orders: { ofCommit } }: CommitInput): boolean {
   const isEmpty = plan.changes.length === 0;
   if (isEmpty && plan.part !== undefined) return true;
@@ -138,10 +138,10 @@ function ownCommit({ ledger: { commit }, plan, from }: CommitInput): AppliedComm
   };
 }
 
-/** More are not expected: each is one branch, or one set of edits, that was applied and not merged. */
+/** How many other commits are kept. More are not expected: each is a branch, or a set of edits, that was applied and not merged. */
 const maxOther = 20;
 
-/** Whether ours, and the commits between the two, lack nothing of the commit. */
+/** Whether our commit lacks nothing of the recorded one, so that the recorded one need not be kept. */
 function isFollowed(order: CommitOrder | undefined): boolean {
   return order === undefined || order.is === 'ahead' || (order.is === 'diverged' && !order.differs);
 }
@@ -195,8 +195,8 @@ export function describeRepository({ remote, path }: AppliedRepository): string 
   return remote === undefined ? path : `${remote}, ${path}`;
 }
 
-// Records that an apply was made from uncommitted changes, and detects a plan that reverts them: the ledger's commit alone would look
-// like the same one, or an earlier one.
+// Records that an apply was made from uncommitted changes, and detects a plan that reverts them. The commits alone do not show that: the
+// ledger's commit is the same as that of the plan, or an earlier one.
 
 export interface Declared {
   readonly resources: readonly DesiredResource[];
@@ -290,7 +290,7 @@ export async function orderWithUncommitted(
   if (isDecided || commit.uncommitted === undefined) return order;
   // Generated again for this run: nothing is missing.
   if (commit.ignored && hasIgnored) return order;
-  // The same resources on standard input are not in the commit either.
+  // Resources on standard input are in no commit, even if they are the same.
   if (!isPiped && commit.uncommitted === hashOf(resources)) return order;
   const set = await fieldsSetUncommitted(history);
   return {

@@ -1,6 +1,6 @@
 /**
- * Addresses as links to the pages of a service (OSC 8), where the terminal shows links and the address of the page is known. Never in a
- * pipe, a file or the log of a CI job.
+ * Makes addresses links to the pages of a service (OSC 8), if the terminal shows links and the address of the page is known. A pipe, a file
+ * or the log of a CI job gets no links.
  */
 import type { Address } from '../model/address.ts';
 import type { Dialect, Target } from '../model/stack.ts';
@@ -11,7 +11,7 @@ export class WebPages {
 
   /** @param dialect that of the target, which may have no pages */
   learn({ name, url, organization }: Target, { workspacePage: template }: Dialect): void {
-    // A service with an http address is one of a test, and has no pages.
+    // Only services of tests have http addresses, and they have no pages.
     if (template === undefined || organization === undefined || !url.startsWith('https://')) return;
     const { origin } = new URL(url);
     this.#pages.set(name, (resource) => {

@@ -237,7 +237,7 @@ async function release(
     printError(terminal, 'lock-left', message);
     return false;
   }
-  // When the lock guard has noticed the loss, it has been reported.
+  // If the lock guard noticed the loss, it was reported then.
   if (removed === undefined && !lockGuard.lost.aborted)
     printError(terminal, 'lock-lost', 'somebody took the lock of this run away while it was working');
   return removed !== undefined;
@@ -269,7 +269,7 @@ export async function raiseSerial(store: LedgerStore): Promise<string | undefine
 
 // Who holds the lock of a stack: person, host, since when, and in which run.
 
-/** For a run that has ended and may not have released its lock; indented by two. */
+/** The line about the lock of a run that has ended and may not have released it; indented by two. */
 function renderLeftLock(lock: LedgerLock, where: Pick<LockRequest, 'path' | 'at'>): string {
   return `  its id is ${printable(lock.id)}; if it still exists, remove it: ${unlocking(lock, where)}`;
 }

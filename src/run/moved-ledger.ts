@@ -1,6 +1,6 @@
 /**
  * A ledger that was moved has two ends: the closed original, which names the new place, and the copy. Each command refuses the
- * original. A copy counts only if its original has been closed by the same move, so that at any moment exactly one of both is used.
+ * original. A copy counts only if its original has been closed by the same move, so that at any moment exactly one of the two is used.
  */
 import { stateFolderName } from '../files/write-file.ts';
 import { isSamePlace, ledgerText, parseLedgerPlace } from '../manifest/ledger-place.ts';
@@ -33,7 +33,7 @@ export function moveCommand(to: LedgerPlace, from?: LedgerPlace): string {
   return ['trueup ledger move', ...words].join(' ');
 }
 
-/** @param open opens the other end, without this check */
+/** A store that refuses to read a ledger, or its history, that was moved away. @param open opens the other end, without this check */
 export function refuseMoved(
   store: StackStore,
   stack: StackOfLedger,

@@ -7,8 +7,8 @@ import { liesIn } from '../manifest/files/find-stack.ts';
 import { withPath } from '../model/error-message.ts';
 
 /**
- * The first path with a symbolic link of the repository, or one below the directory; the directory itself is `.`. No such link is
- * followed: otherwise, anyone who can write to the repository could choose which file is written.
+ * The first path that leads through a symbolic link in the repository or below the directory; `.` if the directory itself does. No such
+ * link is followed: otherwise, anyone who can write to the repository could choose which file is written.
  * @param paths relative to the directory, with slashes
  * @param directory absolute, without a link above the repository @param root of the repository, without a link in it
  */

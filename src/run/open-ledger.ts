@@ -26,7 +26,7 @@ import type { HeldLock, Locking } from './lock.ts';
 type LedgerHost = Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr' | 'fleet'>;
 
 /**
- * The caller closes the store. It reports long waits, and waits no longer than the run. It refuses a ledger that was moved away.
+ * Opens a store that reports long waits, waits no longer than the run, and refuses a ledger that was moved away. The caller closes it.
  * @throws CommandStop when the address of the database cannot be read, LedgerAddressError when it is invalid
  */
 export async function openLedger(

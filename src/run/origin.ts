@@ -55,7 +55,7 @@ function jobOf(env: Env): CiJob | undefined {
   return undefined;
 }
 
-/** Jobs of a matrix differ only in the host. Each re-run of a job increases the attempt. */
+/** All jobs of a matrix have the same id; only their hosts differ. Each re-run of a job increases the attempt. */
 function githubJob(env: Env, run: string): CiJob {
   const { GITHUB_REPOSITORY: repository, GITHUB_JOB: job, GITHUB_SERVER_URL: server } = env;
   return {
@@ -163,7 +163,7 @@ interface CommitOrderInput {
   readonly signal: AbortSignal;
 }
 
-/** The order of our commit and the ledger's, then of ours and each of its other commits. @throws LedgerError for the history, WaitEnded */
+/** How our commit is ordered relative to the ledger's, then to each of its other commits. @throws LedgerError for the history, WaitEnded */
 export function ordersOf(
   { commit, otherCommits = [] }: Ledger,
   ours: RepositoryCommit | NoCommit,

@@ -188,7 +188,7 @@ type PlanMembers = Readonly<Record<string, Json>>;
 /** The version of plans without this member. */
 const firstDigestVersion = 2;
 
-/** Everything that is shown must be what the digest covers. */
+/** The plan that the JSON describes. All that is shown of it must be what the digest covers. */
 function planOf({
   checksum: _,
   summary,

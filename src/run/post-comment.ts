@@ -46,7 +46,7 @@ export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?:
   };
 }
 
-/** Whether a plan has no changes, problems or blocking guards: it is worth a comment only if the present one shows something else. */
+/** Whether a plan has no changes, problems or blocking guards: it is worth a comment only if the existing comment shows something else. */
 export function isEmptyPlan({ changes, problems, coverage, guards }: Plan): boolean {
   const isBlocked = blockingIds(guards).length > 0;
   return changes.length === 0 && problems.length === 0 && coverage.complete && !isBlocked;

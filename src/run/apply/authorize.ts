@@ -45,7 +45,7 @@ interface AuthorizeInput {
 }
 
 interface Authorized {
-  /** absent where no plan was approved, and where its approval has ended */
+  /** absent if no plan was approved, or if the approval has ended */
   readonly approved: ApprovedPlan | undefined;
   /** guards that block the plan, and were acknowledged for it */
   readonly acknowledged: readonly GuardId[];
@@ -84,7 +84,7 @@ export async function authorize(
   const consent = {
     agreed: options.yes === true || approval !== undefined,
     named,
-    // The reader of a plan file has not seen the guard of a policy that was added later.
+    // Whoever approved a plan file has not seen the guard of a policy that was added later, so naming it does not count.
     acknowledged: named.filter(
       (id) => policyOf(id) === undefined || given?.guards.some((one) => one.id === id) !== false,
     ),
@@ -99,7 +99,7 @@ export async function authorize(
   };
 }
 
-/** @throws CommandStop where the approved plan relies on an exemption that has ended since, even if the policy only warns now */
+/** @throws CommandStop if the approved plan relies on an exemption that has ended since, even if the policy only warns now */
 async function refuseEnded({ policies }: Plan, { host }: Terminal): Promise<void> {
   const used = policies?.exempted ?? [];
   if (used.length === 0) return;

@@ -176,7 +176,7 @@ async function prove(
   const written = {
     part: part && withBegun(part, plan),
     ledger,
-    // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
+    // Creations of this apply whose outcome is unknown are treated like those of an interrupted apply: they are not foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
     deleted: new Set(outcomes.filter(isDeleted).map(({ address }) => formatAddress(address))),
     // The records of the former ledger have been imported by now.
@@ -269,7 +269,7 @@ function endingBlocks(
   return [...blocks, `Planned again: nothing is left to do${where}`, nextStep('empty')];
 }
 
-/** A wrong dialect may be the reason for these changes: a service silently drops members that it does not know. */
+/** Whether the cause of these changes may be a wrong dialect: a service silently drops members that it does not know. */
 function mayBeDialect({ changes, targets }: Plan): boolean {
   const others = targets.filter(({ service, url }) => service === 'workspaces' && url !== 'embedded');
   return changes.some(({ address }) => others.some(({ name }) => name === address.target));

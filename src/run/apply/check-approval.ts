@@ -158,7 +158,7 @@ export function refuseOtherStack(
   );
 }
 
-/** The first difference of stack, targets and selection, where possible with the right command. */
+/** What the approved plan was made for, if not for this stack, its targets or this selection; with the right command, if there is one. */
 function otherContext({ stack, targets, selection, selectors }: PlanDifference, file: string): string {
   if (stack !== undefined) return 'another stack';
   if (targets.length > 0 || (selection === undefined && selectors === undefined))
@@ -264,7 +264,7 @@ function endedReason({ digest, given }: Approval, ended: string): string {
 
 function mismatchReason({ digest, changes }: Plan, approval: Approval, { approved }: Ledger): string {
   if (approved?.digest === approval.digest && approved.version !== digestVersion)
-    return `${quoted(approval.digest)} was approved under an earlier trueup, whose digests meant less: plan again, and approve again ${quoted(digest)}`;
+    return `${quoted(approval.digest)} was approved with an earlier version of trueup, whose digests covered less: plan again, and approve again ${quoted(digest)}`;
   const both = `this plan has the digest ${quoted(digest)}, and ${quoted(approval.digest)} was approved`;
   return changes.length === 0
     ? `${both}: nothing is left to do, and a digest alone does not show whether that is what was approved`

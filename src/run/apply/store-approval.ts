@@ -68,7 +68,7 @@ async function importRecords(
   return importFormerLedger(former, { stack, store, ledger: withApproved(ledger, approval) });
 }
 
-/** Returns the same object when the ledger has the approval already. */
+/** The ledger with the approval; the same object if the ledger has the approval already. */
 function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
   if (approved === undefined || isKept(approved, ledger)) return ledger;
   const open = new Set([...openDigests(ledger), ...(approved.replaced ?? [])]);
@@ -118,8 +118,8 @@ interface Ending {
 }
 
 /**
- * Ends approvals after an apply has succeeded: the ledger keeps their digests, so that none of them is used again unnoticed. Where
- * nothing is left to do, it drops ids that were taken over from another repository, and commits of earlier applies.
+ * Ends approvals after an apply has succeeded: the ledger keeps their digests, so that none of them is used again unnoticed. With
+ * `isConverged`, the ledger also drops ids that were taken over from another repository, and commits of earlier applies.
  * @returns the digests that ended, with the time, for the history
  * @param ledger as this run wrote it last; what another run has written since is not changed
  * @throws LedgerConflict when another run has written, LockLost when this run no longer holds the lock

@@ -35,30 +35,30 @@ export async function findBaseline(
   file: string,
   { host, trust }: { readonly host: CliHost; readonly trust: Trust },
 ): Promise<Baseline> {
-  const now = await head.read(file);
-  const stack = now?.stack ?? now?.partial;
+  const headVersion = await head.read(file);
+  const stack = headVersion?.stack ?? headVersion?.partial;
   const earlierVersions = await Promise.all([versionIn(from, file, stack), versionIn(tip, file, stack)]);
-  const [before, newest] = earlierVersions;
+  const [fromVersion, tipVersion] = earlierVersions;
   const unknown = earlierVersions.some((version) => version !== undefined && version.stack === undefined)
     ? unreadableBase
     : undefined;
   const stacks = earlierVersions.flatMap((version) => version?.stack ?? []);
-  const signers = await newSigners(before?.stack, stack);
+  const signers = await newSigners(fromVersion?.stack, stack);
   const after = stack && { stack, root: head.place.directory };
   const policies = await earlierPolicies([from, tip], earlierVersions, { after, host });
   const given = { stacks, unknown, signers, policies };
   const adjust = adjustTo(given);
-  if (now === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
-  const changed = changesOf({ now, stack, newest }, { head, tip, file, host });
+  if (headVersion === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
+  const changed = changesOf({ headVersion, stack, tipVersion }, { head, tip, file, host });
   if (changed.what.length === 0) return { adjust, notes: [] };
   const { isTrusted, why } = await trust();
   if (isTrusted) return { adjust, notes: [changedWarning(changed.what)] };
   const what = `the changes decide where secrets go (${changed.what.join(', ')}), and ${why}`;
-  const baseStack = newest?.stack ?? before?.stack;
+  const baseStack = tipVersion?.stack ?? fromVersion?.stack;
   if (!changed.canUseBase || baseStack === undefined) return { adjust, notes: [], onlyValidate: what };
   const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
   return {
-    adjust: adjustTo({ ...given, places: baseStack }),
+    adjust: adjustTo({ ...given, placesFrom: baseStack }),
     notes: [warning('targets-of-base', message)],
   };
 }
@@ -97,8 +97,8 @@ async function earlierPolicies(
 
 const unreadableBase: LoosenedSetting = {
   name: 'the whole stack',
-  before: 'one that cannot be read at the base',
-  after: 'one that was compared with nothing',
+  before: 'not readable at the base',
+  after: 'as it is now, without a comparison',
 };
 
 /** The stack in another commit: at the same path, else under the same name. A new path must not make it a new stack. */
@@ -125,10 +125,14 @@ interface Changes {
 
 function changesOf(
   {
-    now,
+    headVersion,
     stack,
-    newest,
-  }: { readonly now: StackOfCommit; readonly stack: Stack; readonly newest: StackOfCommit | undefined },
+    tipVersion,
+  }: {
+    readonly headVersion: StackOfCommit;
+    readonly stack: Stack;
+    readonly tipVersion: StackOfCommit | undefined;
+  },
   {
     head,
     tip,
@@ -141,18 +145,18 @@ function changesOf(
     readonly host: CliHost;
   },
 ): Changes {
-  if (newest?.stack === undefined)
+  if (tipVersion?.stack === undefined)
     return {
-      what: [newest === undefined ? 'a new stack' : 'a stack that the base cannot read'],
+      what: [tipVersion === undefined ? 'a new stack' : 'a stack that the base cannot read'],
       canUseBase: false,
     };
-  const base = newest.stack;
+  const base = tipVersion.stack;
   const places = changedPlaces(base, stack);
   const named = new Set([...filesOfTargets(base, file), ...filesOfTargets(stack, file)]);
   const files = [...named].filter((path) => head.idOf(path) !== tip.idOf(path));
   const sourcesIn = ({ resources }: StackOfCommit) =>
     declaredSources(resources, host.kinds).map(({ source }) => source);
-  const sources = newSources({ stack: base, sources: sourcesIn(newest) }, sourcesIn(now));
+  const sources = newSources({ stack: base, sources: sourcesIn(tipVersion) }, sourcesIn(headVersion));
   return {
     what: [
       ...places,
@@ -163,7 +167,7 @@ function changesOf(
   };
 }
 
-/** For everyone who approves the plan, even if nothing else changes. */
+/** The warning for everyone who approves the plan. It is shown even if nothing else changes. */
 function changedWarning(what: readonly string[]): Diagnostic {
   const message = `the changes decide where secrets go (${what.join(', ')}): people who approve this plan also approve that`;
   return warning('targets-changed', message);

@@ -39,7 +39,7 @@ export class CommitStacks {
     this.#host = about.host;
   }
 
-  /** @param options.isRepository whether plans can be made in the folder */
+  /** With `isRepository`, git works in the folder as in a clone with this commit, so that plans can be made there. */
   static async open(
     reader: CommitReader,
     commit: string,

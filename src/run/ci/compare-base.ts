@@ -1,6 +1,6 @@
 /**
- * Compares a stack with that of the base branch: where its secrets go and come from, which an untrusted author must not change, and which
- * settings it loosens, which does not count for the plan of the same pull request. Pure.
+ * Compares a stack with that of the base branch. An untrusted author must not change where its secrets go or come from. Settings that a
+ * pull request loosens do not count for the plan of the same pull request. Pure.
  */
 import { canonicalText, type Json, sameJson } from '../../model/json.ts';
 import type { SecretSource, Stack, Target } from '../../model/stack.ts';
@@ -89,20 +89,20 @@ function withPlacesOf(base: Stack, head: Stack): Stack {
 interface Baselines {
   /** at the merge base, and at the newest commit of the base branch: the strictest settings hold */
   readonly stacks: readonly Stack[];
-  /** whose targets are used, where the head may not choose its own */
-  readonly places?: Stack | undefined;
-  /** of a base that cannot be compared */
+  /** the stack whose targets, ledger and archive are used; absent if the head may choose its own */
+  readonly placesFrom?: Stack | undefined;
+  /** reported for a base that cannot be compared */
   readonly unknown?: LoosenedSetting | undefined;
-  /** in files of signers that the stack names */
+  /** loosened settings in files of signers that the stack names */
   readonly signers?: readonly LoosenedSetting[];
-  /** in files of policies, with the policies that they had before */
+  /** loosened settings in files of policies, with the policies that these files had before */
   readonly policies?: LoosenedPolicies;
 }
 
-/** The settings that hold for the plan of a pull request. Reported as loosened is what differs from the first of the stacks. */
+/** The strictest settings, which hold for the plan of a pull request. Only differences from the first stack are reported as loosened. */
 export function adjustTo({
   stacks,
-  places,
+  placesFrom,
   unknown,
   signers = [],
   policies,
@@ -112,7 +112,8 @@ export function adjustTo({
     const loosened = [...ofStack, ...signers, ...(policies?.loosened ?? [])];
     const strictest = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
     const strict = withPolicySources(strictest, policies?.sources ?? []);
-    const stack = places === undefined ? strict : stricterOf(strict, withPlacesOf(places, strict)).stack;
+    const stack =
+      placesFrom === undefined ? strict : stricterOf(strict, withPlacesOf(placesFrom, strict)).stack;
     return { stack, loosened: unknown === undefined ? loosened : [unknown, ...loosened] };
   };
 }

@@ -123,7 +123,7 @@ function gitlabJob(env: Env): CiJob {
   };
 }
 
-/** The first push of a branch has a commit of zeros before it. */
+/** The id of a commit; undefined for other texts, and for the zeros that name the commit before the first push of a branch. */
 function commitOf(text: string | undefined): string | undefined {
   return text !== undefined && /^[0-9a-f]{40,64}$/.test(text) && /[1-9a-f]/.test(text) ? text : undefined;
 }

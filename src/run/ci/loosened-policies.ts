@@ -1,4 +1,4 @@
-/** What changed in the policies between two versions of a stack, for plans and applies in CI. Loads the code only if there are any. */
+/** What changed in the policies between two versions of a stack, for plans and applies in CI. Loads code only for stacks with policies. */
 import type { LoosenedSetting } from '../../model/guard.ts';
 import type { PolicyRef, PolicySource } from '../../model/policy-source.ts';
 import type { Stack } from '../../model/stack.ts';
@@ -34,13 +34,13 @@ export async function policiesBetween(
   // The branch may be ahead of the commit that is applied, with policies that were not compared here.
   const own: PolicySource = { texts: texts.after, commit: after.commit, earlier: true };
   const branch = branchOfJob(host.env);
-  const isOwn = ({ ref }: PolicyRef) =>
+  const isJobBranch = ({ ref }: PolicyRef) =>
     branch !== undefined && [branch, `refs/heads/${branch}`].includes(ref);
-  const mayBeAhead = after.stack.policies?.some((source) => 'git' in source && isOwn(source.git)) === true;
+  const mayBeAhead = after.stack.policies?.some((source) => 'git' in source && isJobBranch(source.git)) === true;
   return mayBeAhead && texts.after.length > 0 ? { ...found, sources: [...found.sources, own] } : found;
 }
 
-/** Settings that hold, with the policies of an earlier commit that the stack has loosened since. @throws LedgerError */
+/** Adds the policies of an earlier commit that the stack has loosened since. @throws LedgerError */
 export async function withEarlierPolicies(
   settings: { readonly stack: Stack; readonly loosened: readonly LoosenedSetting[] },
   [before, after]: readonly [PolicyVersion | undefined, PolicyVersion],

@@ -104,8 +104,8 @@ function withoutSecrets(
 }
 
 /**
- * The stack's defaults, with deprecated names replaced and ids in place of names, as when they are merged under a manifest that has
- * the tags and the project of the live resource. Where a manifest leaves these out, the check of the drafts finds what differs.
+ * The stack's defaults for a manifest that has the tags and the project of the live resource, with deprecated names replaced and ids in
+ * place of names. If the draft leaves out tags or project, other defaults may apply: then the check of the drafts finds what differs.
  */
 function defaultsOf(
   { stack, live, kinds, names: lists }: DraftContext,

@@ -23,7 +23,7 @@ interface ExportedFile {
   readonly manifests: readonly ManifestDraft[];
 }
 
-/** `acme/workspace/network-prod.yaml`, `acme/workspace.yaml` or `acme.yaml`; the same for the same resources every time. */
+/** `acme/workspace/network-prod.yaml`, `acme/workspace.yaml` or `acme.yaml`; always the same for the same resources. */
 export function groupFiles(manifests: readonly DraftedManifest[], grouping: Grouping): ExportedFile[] {
   const taken = new Map<string, number>();
   const files = Map.groupBy(manifests, ({ address: { target, name }, kind }) => {
@@ -103,9 +103,9 @@ export async function writeExport(
   { options, host }: ExportWriting,
 ): Promise<void> {
   if (manifests.length === 0) return;
-  const { root } = await findRepository(host.cwd);
-  const place = await findRepository(stack.directory);
-  const schemas = schemaDirectory({ stack: stack.directory, root: place.root });
+  const here = await findRepository(host.cwd);
+  const stackRepository = await findRepository(stack.directory);
+  const schemas = schemaDirectory({ stack: stack.directory, root: stackRepository.root });
   if (options.out === '-') {
     host.stdout.write(textOf({ path: '-', manifests }, host.cwd, schemas));
     return;
@@ -113,7 +113,7 @@ export async function writeExport(
   const directory = resolve(host.cwd, options.out);
   const files = groupFiles(manifests, options.group);
   const paths = files.map(({ path }) => path);
-  const linked = linkedPath(paths, resolve(await realpath(host.cwd), options.out), root);
+  const linked = linkedPath(paths, resolve(await realpath(host.cwd), options.out), here.root);
   if (linked !== undefined)
     throw new CommandStop(
       'output-refused',

@@ -17,7 +17,7 @@ import type { ConnectedTarget } from '../connect.ts';
 import { hasTag, type LiveProjects, type LiveSelection } from '../selection/select-live.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The parents of one target, and which of them are to be written. */
+/** The parents of one target, and those of them that will be written. */
 interface ParentReading {
   readonly connected: ConnectedTarget;
   /** everything that was read, by kind */
@@ -152,9 +152,9 @@ async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
     selection?.note(live);
     if (!isInScope(live.address.name) || !matchesContent(filters, live, projects)) continue;
     if (selection !== undefined && !isWithin(selection, live, request.kinds)) continue;
-    const owner = filters.all ? undefined : ownerOf(kind, live, owners);
-    if (owner === undefined) reading.parents.set(formatAddress(live.address), live);
-    else if (request.wanted.has(kind.name)) reading.leftOut.set(owner, (reading.leftOut.get(owner) ?? 0) + 1);
+    const why = filters.all ? undefined : whyLeftOut(kind, live, owners);
+    if (why === undefined) reading.parents.set(formatAddress(live.address), live);
+    else if (request.wanted.has(kind.name)) reading.leftOut.set(why, (reading.leftOut.get(why) ?? 0) + 1);
   }
 }
 
@@ -239,8 +239,8 @@ function matchesContent({ tags, project }: Filters, live: LiveResource, projects
   return tags.every((tag) => hasTag(live, tag));
 }
 
-/** Why a resource that matches the filters is left out, as a text that is the same for all with this reason; undefined when it is not. */
-function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string | undefined {
+/** Why a resource that matches the filters is left out: one text for each reason. Undefined when it is not left out. */
+function whyLeftOut(kind: Kind, live: LiveResource, owners: Owners): string | undefined {
   const text = formatAddress(live.address);
   const { ownershipTag } = live.evidence;
   if (owners.declared.has(text)) return 'declared in this stack';
@@ -264,7 +264,7 @@ function isExcluded({ ownership, names }: Kind, target: Target, name: string): s
   return `outside the names that target ${quoted(target.name)} owns`;
 }
 
-// Shows the progress of reading several targets on stderr: one line that is updated on a terminal, a new line now and then elsewhere.
+// Shows the progress of reading several targets on stderr: on a terminal, one line is updated; elsewhere, lines are added.
 
 export interface ReadProgress {
   /** Begins a step of one target: `("acme", "reading Workspace")`. */

@@ -59,7 +59,7 @@ export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string,
   return new Map(entries.map((entry) => [formatAddress(entry.address), entry] as const));
 }
 
-/** Where one value is written; if a template made the document, the change that is to be made in it. */
+/** Where one value is written; if a template made the document, the change to make in it. */
 export function locateChange(
   accepted: AcceptedChange,
   { entries, kinds, cwd }: PlacingContext,
@@ -98,7 +98,7 @@ export interface TemplateChange {
   readonly edits: readonly ValueEdit[] | 'remove';
 }
 
-/** The change of a document's text; refused if aliases share the value that is to be changed. */
+/** The change of a document's text; refused if aliases share the changed value. */
 export function editDocument(
   accepted: AcceptedChange,
   about: Omit<TemplateChange, 'accepted' | 'document'> & {

@@ -31,7 +31,7 @@ export interface Trial {
   /** the requested values that differ */
   readonly acceptedChanges: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
-  /** problems of the plan, one for each resource: a message about several would be another one after a fix of one of them */
+  /** problems of the plan, one for each resource: a message about several would change when one of them is fixed */
   readonly problems: readonly Diagnostic[];
   /** The complete content of a resource if these manifests are applied; undefined where there is none. */
   contentOf(address: Address): Spec | undefined;
@@ -54,7 +54,7 @@ export interface ResolvedChanges {
   readonly widens: readonly Widening[];
 }
 
-/** The most rounds until nothing new differs: after one value is written, others that depend on it may differ. */
+/** How many rounds are tried until nothing new differs: after one value is written, others that depend on it may differ. */
 const maxRounds = 4;
 
 /** @param first the manifests as they are */
@@ -176,7 +176,7 @@ function changedBesides(
   });
 }
 
-/** An accepted value no longer differs, and a dropped resource is no longer declared: these are not new refusals. */
+/** Whether a refusal is new. That an accepted value no longer differs, or a dropped resource is no longer declared, is none. */
 function isNew({ why: { code } }: Refusal): boolean {
   return code !== 'no-difference' && code !== 'unknown-address';
 }

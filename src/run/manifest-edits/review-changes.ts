@@ -20,7 +20,7 @@ interface Review extends ReviewOptions {
   readonly stack: { readonly name: string; readonly directory: string };
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
-  /** the guards that block it and are not acknowledged, each with its message */
+  /** the guards that block the writing and are not acknowledged, each with its message */
   readonly blocked?: ReadonlyMap<string, string>;
   /** what is printed where there is nothing to write */
   readonly nothing: NothingTaken;

@@ -92,7 +92,7 @@ async function readTarget({ file, repository, before, after }: FileChange): Prom
   return { file, real, mode: mode & 0o7777, text: after === undefined ? undefined : mark + after };
 }
 
-/** Its folder may be new, too. Undefined if the file exists, or would lie outside of the repository. */
+/** A new file, whose folder may be new, too. Undefined if the file exists, or would lie outside of the repository. */
 async function readNew({ file, repository, after }: FileChange): Promise<ReadFile | undefined> {
   let folder = dirname(file);
   while (!(await exists(folder)) && folder !== dirname(folder)) folder = dirname(folder);

@@ -263,7 +263,7 @@ describe('a run whose lock is taken away during the plan after its apply', () =>
     bench.wire.add({ method: 'GET', path: /workspaces\?/, fault: { first } });
     const { err } = await stack.run(['apply', '--yes'], 1);
     expect(err).toContain(
-      'error: the history lacks what this apply settled: the lock of this run was taken away',
+      'error: the history lacks what this apply found about earlier ones: the lock of this run was taken away',
     );
     expect(await storeOf(stack).showEntry(begun.id)).toEqual(begun);
   });
