@@ -46,7 +46,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
   return code;
 }
 
-/** Connections are opened in many places, so the host carries the trace. */
+/** The host, which carries the trace if one was asked for, because connections are opened in many places. */
 async function hostFor(args: readonly string[], processHost: ProcessHost): Promise<CliHost> {
   if (!args.includes('--trace') && !isTraceAsked(processHost.env)) return cliHostOf(processHost);
   const { openTrace } = await import('./run/trace.ts');
@@ -61,7 +61,7 @@ function formatIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
   return format === undefined ? {} : { format };
 }
 
-/** The error cannot be printed in a format that the command does not have. */
+/** Whether the error is about the format: it cannot be printed in a format that the command does not have. */
 function isAboutFormat(error: unknown): boolean {
   return error instanceof CommanderError && /^error: (unknown )?option '--format\b/.test(error.message);
 }

@@ -18,7 +18,7 @@ import {
 import { fleetProcessOf } from './run/fleet-process.ts';
 import { kinds } from './kinds/index.ts';
 
-/** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure does not end the run. */
+/** Streams that failed, with their errors, such as a closed pipe or a full disk. Such a failure does not end the run. */
 const failedStreams = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 
 function output(stream: NodeJS.WriteStream): Output {
@@ -70,7 +70,7 @@ function reportFailedOutput(): boolean {
   return true;
 }
 
-/** A folder that was deleted ends the process: no path can be resolved in it. */
+/** The current folder. If it was deleted, the process ends, because no path can be resolved in it. */
 function currentFolder(): string {
   try {
     return process.cwd();

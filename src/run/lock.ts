@@ -239,7 +239,7 @@ async function release(
   }
   // If the lock guard noticed the loss, it was reported then.
   if (removed === undefined && !lockGuard.lost.aborted)
-    printError(terminal, 'lock-lost', 'somebody took the lock of this run away while it was working');
+    printError(terminal, 'lock-lost', 'the lock of this run was taken away while it was working');
   return removed !== undefined;
 }
 

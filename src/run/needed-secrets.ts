@@ -117,7 +117,7 @@ function diagnose(missing: readonly Missing[]): Diagnostic[] {
       class: 'failure',
       message: `${why}, and ${needing.join(', ')} ${needing.length === 1 ? 'needs' : 'need'} it`,
       ...(change.place === undefined ? {} : { place: change.place }),
-      fix: `${'env' in source ? 'set it to' : 'write into it'} what is to be sent as ${quoted(member)}`,
+      fix: `${'env' in source ? 'set it to' : 'write into it'} the value to send as ${quoted(member)}`,
     },
   ];
 }
@@ -265,7 +265,7 @@ function tooFewUses(plan: Plan, { targets, uses, sent }: LimitedToken): string |
     ({ target, unread, incomplete }) => names.includes(target) && (unread === true || incomplete.length > 0),
   );
   return left === 0 && isIncomplete
-    ? `${token} could be used for ${counted(uses, 'request')} when this apply began, and to read what it is used for needs more: nothing was written`
+    ? `${token} could be used for ${counted(uses, 'request')} when this apply began, and reading its targets needs more: nothing was written`
     : undefined;
 }
 

@@ -306,7 +306,7 @@ async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<
   const { store, time, closing, commitOrders, held, former, moves, connected } = opened;
   try {
     closing.abort();
-    // The abort ended it, and its error must not hide why the run stops.
+    // The abort ended the comparison of commits. Its error must not hide why the run stops.
     await commitOrders?.catch(() => {});
     // The locks are released before anything that a service could delay.
     const formers = (await former?.close()) ?? true;

@@ -56,19 +56,19 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
       });
     },
   });
-  if (terminal.format === 'mermaid') printWhatGraphLacks(terminal, shown());
+  if (terminal.format === 'mermaid') printWhatDiagramLacks(terminal, shown());
   const violations = guardProblems(made).filter(({ code }) => policyOf(code) !== undefined);
   pending.found = [...made.problems, ...violations];
   pending.outputs = planOutputs(made);
 }
 
 /** Prints what the diagram does not show, because an incomplete diagram looks complete. */
-function printWhatGraphLacks({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
+function printWhatDiagramLacks({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
   if (problems.length > 0) host.stderr.write(`${renderDiagnostics(problems, { paint: errorPaint })}\n`);
   if (!coverage.complete) host.stderr.write('the read was incomplete, so changes may be missing here\n');
 }
 
-/** Called before a report cuts texts to its width, because a part of a secret would not be recognized. */
+/** The plan without the secrets of the run. Called before a report cuts texts, because a part of a secret would not be recognized. */
 export function planWithoutSecrets({ changes, problems, ...rest }: Plan, host: CliHost): Plan {
   const { clean } = host;
   return {
@@ -81,7 +81,7 @@ export function planWithoutSecrets({ changes, problems, ...rest }: Plan, host: C
   };
 }
 
-/** The same for a terminal, which cuts no values. Fields keep theirs, because values that differ only in secrets must stay different. */
+/** The same for a terminal, where fields keep their values, because values that differ only in secrets must stay different. */
 export function planWithWholeValues(plan: Plan, host: CliHost): Plan {
   const { changes, ...rest } = planWithoutSecrets(plan, host);
   const whole = changes.map((change, at) => ({ ...change, fields: plan.changes[at]?.fields ?? [] }));

@@ -31,10 +31,12 @@ export interface Progress extends Observer {
   end(): void;
 }
 
-/** Milliseconds between two drawings, two plain lines, and until a rate is known. */
+/** Milliseconds between two drawings of the line: after steps, and while nothing happens. */
 const drawnEvery = 100;
 const refreshedEvery = 250;
+/** Milliseconds between two plain lines. */
 const printedEvery = { changes: 10_000, requests: 30_000 };
+/** Milliseconds after which a rate is shown. */
 const rateAfter = 2_000;
 
 interface ProgressHost {
@@ -225,7 +227,7 @@ export function timeText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A part that was cut to fewer columns would not be understood. */
+/** The fewest columns to which a part is cut: a shorter one would not be understood. */
 const leastPart = 20;
 
 /** As many parts as fit into one row, one column left free. A long one is cut. */

@@ -30,9 +30,9 @@ export interface HostPlace {
   readonly repository: string;
   /** the variable that holds the token */
   readonly tokenEnv: string;
-  /** the author of comments with the token of such a job, if the service does not show whose token it is */
+  /** the author of comments with the token of the job, if the service does not show whose token it is */
   readonly usualAuthor?: string;
-  /** whether that variable may be missing because the job is one of a fork */
+  /** whether `tokenEnv` may be missing because the job is one of a fork */
   readonly tokenMayLack: boolean;
 }
 
@@ -201,7 +201,7 @@ interface ReviewEvent {
   readonly isOfFork?: true;
 }
 
-/** Of a payload; GitHub's own limit is 25 megabytes. */
+/** The maximal size of an event file; GitHub's own limit is 25 megabytes. */
 const maxSize = 32 * megabyte;
 
 /** An event that cannot be read names no pull request; flags may name it. */
@@ -221,7 +221,7 @@ export async function readEventFile({ env }: Pick<CliHost, 'env'>): Promise<Json
   }
 }
 
-/** A comment is an event of an issue; only that of a pull request has this member. */
+/** A comment is an event of an issue. Only the issue of a pull request has a member `pull_request`. */
 function eventIn(event: Json): ReviewEvent {
   const pull = memberOf(event, 'pull_request');
   const issue = memberOf(event, 'issue');

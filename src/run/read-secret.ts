@@ -164,7 +164,7 @@ async function whyUnreadable(
 
 // Reads the address of a PostgreSQL database. It is a secret, because it holds credentials: no message repeats a part of it.
 
-/** @param about.what for the message when there is none. @returns a sentence as `problem` when it is not valid. @throws CommandStop */
+/** @param about.what its name in a message that it is missing. @returns a sentence as `problem` if it is not valid. @throws CommandStop */
 export async function readDatabaseAddress(
   source: SecretSource,
   directory: string,

@@ -118,7 +118,7 @@ function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
   return found?.limits.some((limit) => known.includes(limit)) === true;
 }
 
-/** Known, because the plan has just read the target, and answers contain its time. */
+/** How far the target's clock is ahead. It is known, because the plan has just read the target, and answers contain its time. */
 function clockAheadOf({ name }: Target, { connected }: TrailContext): number | undefined {
   return connected.targets.find(({ target }) => target.name === name)?.connection.clockAhead();
 }

@@ -104,7 +104,7 @@ function byName(one: { readonly stack: Stack }, other: { readonly stack: Stack }
   return one.stack.name < other.stack.name ? -1 : 1;
 }
 
-/** For a ledger that was moved away, the usual advice is about its own stack file; here, both ledgers must be in the same place. */
+/** Reads the ledger of the other stack. If it was moved away, the error says that both ledgers must be in the same place. */
 async function readSource({ store, stack: { name } }: MoveSource, stack: Stack): Promise<Ledger> {
   return store.read().catch((error: unknown) => {
     if (!(error instanceof MovedElsewhere)) throw error;
@@ -311,7 +311,7 @@ function seenByPolicies(
   };
 }
 
-/** This stack's own entry of which `copy` was made, if the resource was moved to the other stack and comes back. */
+/** This stack's own entry from which `copy` was made, if the resource was moved to the other stack and comes back. */
 async function ownOriginal(
   copy: HistoryEntry,
   to: Pick<StackStore, 'showEntry'>,

@@ -23,7 +23,7 @@ export interface Draft {
 interface Accounts {
   /** named by the user */
   readonly author?: string | undefined;
-  /** the author of comments with the token of such a job, if the service does not show whose token it is */
+  /** the author of comments with the token of the job, if the service does not show whose token it is */
   readonly usual?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export type Posted =
   | { readonly is: 'left'; readonly why: string }
   | { readonly is: 'none' };
 
-/** It is not known which comments are ours. */
+/** The error if it is not known which comments are ours. */
 function unknownAuthor(): CommandStop {
   return new CommandStop(
     'comment-author',
@@ -49,7 +49,7 @@ function unknownAuthor(): CommandStop {
 /** How often all comments are listed again, because something was created or removed meanwhile. */
 const maxRounds = 6;
 
-/** How often an update may not find a listed comment, because lists may be out of date. Then the token may only read. */
+/** After so many updates that did not find a listed comment, the token may only read. Before that, the list may be out of date. */
 const maxGone = 3;
 
 /** Shows a plan. @throws NoRights, CommandStop, WireError */
@@ -122,7 +122,7 @@ function noteGone(gone: number[], kept: PostedComment): void {
 
 /** If the token may only read, services answer a write with 404, too. */
 function readOnly({ id, url }: PostedComment): NoRights {
-  return new NoRights(`the comment ${url ?? id} is there, and not found when it is to be updated`);
+  return new NoRights(`the comment ${url ?? id} is listed, but an update does not find it`);
 }
 
 /** Adds the comment that was just created, which a list may lack: otherwise it would be created again. */
@@ -147,8 +147,8 @@ async function findOurs(review: Review, stack: string, accounts: Accounts) {
 }
 
 /**
- * Only for the token of an app, services do not show the account. Our account is the usual app of such jobs, or an app that its comment
- * names: that counts only if the service shows that the same app wrote the comment.
+ * Our account if services do not show it, which is so only for the token of an app. It is the usual app of CI jobs, or the app that a
+ * comment names as its author, if the service shows that this app wrote the comment.
  */
 function ourApp(marked: readonly PostedComment[], { usual }: Accounts): string | undefined {
   const apps = marked.filter(
@@ -183,7 +183,7 @@ async function withAuthor(
 
 /**
  * @param listsAgain whether a create without an answer is not an error yet: the next list shows whether it was carried out
- * @returns undefined then
+ * @returns undefined after such a create
  */
 async function createOnce(
   review: Review,

@@ -105,8 +105,8 @@ export function listenForSignals({ onStop, stderr }: Pick<CliHost, 'onStop' | 's
 }
 
 /**
- * For runs that only read: the first signal ends them. What they still wait for then, such as the revocation of a token, is
- * given up at the second.
+ * For runs that only read: the first signal ends them. The second one ends what they still wait for then, such as the revocation of a
+ * token.
  */
 export function listenForEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): ReadSignals {
   const [stopStarting, runEnded, abandonWaits] = [
@@ -228,7 +228,9 @@ export class DeadlineError extends Error {
 
   constructor(seconds: number) {
     const duration = formatDuration(seconds);
-    super(`this run has had its ${duration}; --timeout gives it more, or "timeout" in the stack's spec`);
+    super(
+      `this run has reached its timeout of ${duration}; --timeout gives it more, or "timeout" in the stack's spec`,
+    );
     this.duration = duration;
   }
 }

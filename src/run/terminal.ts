@@ -91,7 +91,7 @@ function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): bool
   return output.isTTY;
 }
 
-/** Where the result goes as text for people: with a stream of events to stderr, with a document nowhere. */
+/** Where the result goes as text for people: to stderr if stdout has a stream of events, nowhere if it has a document. */
 export function textOutput({ format, host }: Terminal): Output | undefined {
   if (format === 'text' || format === 'github') return host.stdout;
   return format === 'jsonl' ? host.stderr : undefined;
@@ -217,7 +217,7 @@ export function cleanDiagnostics(
   });
 }
 
-/** Line, column and length stay those of the file. */
+/** The place without secrets. Line, column and length stay those of the file. */
 function cleanPlace(place: Place, { clean, secrets }: Pick<CliHost, 'clean' | 'secrets'>): Place {
   const { column, length, shown = { start: column - 1, end: column - 1 + length } } = place;
   const { text, ...moved } = secrets.redactLine(place.text, shown);

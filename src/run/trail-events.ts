@@ -54,7 +54,7 @@ interface ReadingLimit {
   /** milliseconds since 1970 */
   readonly until: number;
   /** how long the reading may take, in words */
-  readonly span: string;
+  readonly spanText: string;
 }
 
 interface ReadingContext extends EventsContext {
@@ -76,12 +76,12 @@ export async function readEvents(
   const now = host.now();
   const span = Math.max(1, Math.min(maxWait, (time.deadline.until - now) / 2));
   const ending = new AbortController();
-  const words = formatDuration(Math.max(1, Math.round(span / 1000)));
+  const spanText = formatDuration(Math.max(1, Math.round(span / 1000)));
   const why = new TrailError(
-    `the audit trail of target ${quoted(target.name)} was not answered within ${words}`,
+    `the audit trail of target ${quoted(target.name)} was not answered within ${spanText}`,
   );
   const timer = setTimeout(() => ending.abort(why), span);
-  const readingLimit = { signal: ending.signal, until: now + span, span: words };
+  const readingLimit = { signal: ending.signal, until: now + span, spanText };
   try {
     return await readAll(target, wanted, { ...context, readingLimit });
   } finally {
@@ -206,11 +206,11 @@ async function readLive(
   }
 }
 
-/** @param from the service leaves out an event of exactly the time that it is given (wire/audit-trails 1.1) */
+/** @param from also events of exactly this time; the service leaves out those of the time that it is given (wire/audit-trails 1.1) */
 async function readPages(
   channel: TrailChannel,
   from: number,
-  { signal, span }: ReadingLimit,
+  { signal, spanText }: ReadingLimit,
 ): Promise<Pick<TrailReading, 'events' | 'cut'>> {
   const events: TrailEvent[] = [];
   const pages = readTrail(channel, { since: from - 1, maxPages: mostPages });
@@ -218,7 +218,8 @@ async function readPages(
     const next = await pages.next().catch((error: unknown) => {
       if (events.length === 0 || !signal.aborted) throw error;
     });
-    if (next === undefined) return { events, cut: `the audit trail was not read to its end within ${span}` };
+    if (next === undefined)
+      return { events, cut: `the audit trail was not read to its end within ${spanText}` };
     const { done, value } = next;
     if (!done) events.push(...value);
     else if (value.sawAll) return { events };
@@ -233,7 +234,7 @@ async function readPages(
 
 /**
  * The archive that `--to` names: a file relative to the current directory, or `postgres`, whose address comes from the stack, or else
- * from the usual variable.
+ * from TRUEUP_AUDIT_URL.
  */
 export function namedArchive(
   name: string | undefined,
@@ -253,7 +254,7 @@ interface RunEnd {
 }
 
 /**
- * The caller closes it.
+ * Opens an archive, which the caller closes.
  * @param directory what a file of the stack is relative to. @param run how the run ends
  * @throws CommandStop when the address of the database cannot be read, or the place is not valid
  */
@@ -291,7 +292,7 @@ async function fileBelow(directory: string, file: string): Promise<string> {
   );
 }
 
-/** For a path that does not exist yet, the nearest existing folder; undefined for a broken link. */
+/** The real path, or that of the nearest existing folder if the path does not exist yet; undefined for a broken link. */
 async function realPlace(path: string): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined) return real;

@@ -113,7 +113,7 @@ export function serveAdmin(app: FastifyInstance, context: AdminContext): void {
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
-  // Node uses the first of several; a proxy before this server may have used another one.
+  // Node uses the first of several Host headers; a proxy before this server may have used another one.
   if ((raw.headersDistinct['host']?.length ?? 0) > 1) throw badRequest('The request has more than one Host');
   const hosts = [headers.host ?? '', ...hostOfTarget(originalUrl)];
   if (!hosts.every((host) => LOOPBACK.test(host)))

@@ -214,7 +214,7 @@ function refuseShared(accepted: AcceptedChange, document: YamlDocument, where: P
           ? `${named} comes ${shared.name === '<<' ? 'by a merge key' : `from the anchor ${quoted(`&${shared.name}`)}, by an alias`}`
           : `${named} has the anchor ${quoted(`&${shared.name}`)}, which aliases repeat`,
       place,
-      fix: 'write the value out where it is to differ, or change it at its anchor for all',
+      fix: 'write the value out where it must differ, or change it at its anchor for all',
     });
   } catch (error) {
     if (!(error instanceof UnusualYaml)) throw error;
@@ -312,7 +312,7 @@ export function refuseSecret(accepted: Refusal['accepted'], place: Place | undef
   return refuse(accepted, 'value-secret', {
     message: `${nameOfAcceptedChange(accepted)} is a secret, or holds one: it is not written into a file`,
     place,
-    fix: 'name its source in the manifest, or write by hand what may stand there',
+    fix: 'name its source in the manifest, or write a value that is not secret by hand',
   });
 }
 

@@ -82,7 +82,7 @@ interface ChangedInput {
 }
 
 /**
- * @returns by ref
+ * @returns for each ref, the resources that differ
  * @throws CommandStop for a ref that the repository does not have, or if the commits cannot be read
  */
 async function findChanged(

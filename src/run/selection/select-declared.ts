@@ -60,7 +60,7 @@ export function selectDeclared(
   const unionOf = (some: typeof matches = []) => new Set(some.flatMap(({ matched }) => [...matched]));
   const [included, leftOut] = [unionOf(including), unionOf(excluding)];
   const named = unionOf(including?.filter(({ selector }) => namesOneKind(selector)));
-  // A tag or a project excludes the workspace with its children, an address of one kind only that kind.
+  // A tag or a project excludes the workspace with its children. An address of one kind excludes only that kind.
   const leftOutWhole = unionOf(excluding?.filter(({ selector }) => !namesOneKind(selector)));
   const isAll = including?.length === 0;
   const excluded = new Set<AddressText>();
@@ -95,7 +95,7 @@ interface Entry {
   readonly text: AddressText;
   /** the parent, if it is declared */
   readonly parent: AddressText | undefined;
-  /** relative to the stack: of its document, and of the list that a template gets it from; none for standard input */
+  /** the files of its document, and of its item if a template made it, relative to the stack; none for standard input */
   readonly files: readonly string[];
   /** each tag as `key=value`, and each flat tag; for a parent, those of its children, too */
   readonly tags: ReadonlySet<string>;

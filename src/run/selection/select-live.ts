@@ -93,7 +93,7 @@ export function selectLive(texts: readonly string[], kinds: Registry, projects: 
     has: (live) => isIncluded(live) && !isExcluded(live),
     hasChild: (child, parent) => {
       if (excluding.some((selector) => matchesAddress(selector, child))) return false;
-      // A tag or a project excludes the parent with its children, an address of one kind only that kind.
+      // A tag or a project excludes the parent with its children. An address of one kind excludes only that kind.
       const isLeftOutWhole = excluding.some(
         (selector) => !namesOneKind(selector) && matches(selector, parent),
       );

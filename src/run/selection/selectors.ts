@@ -34,7 +34,7 @@ export function readSelectors(texts: readonly string[]): readonly Selector[] {
 function readSelector(text: string): { readonly selector: Selector } | { readonly problem: Diagnostic } {
   const excludes = text.startsWith('!');
   const rest = excludes ? text.slice(1) : text;
-  // A kind has no colon, and an address has a slash before any.
+  // A kind contains no colon, and in an address a slash comes before any colon.
   const [, prefix, value = ''] = /^([^/:*]*):(.*)$/s.exec(rest) ?? [];
   if (rest === '' || (prefix !== undefined && value === ''))
     return { problem: invalidSelector(text, 'is incomplete', howToSelect) };

@@ -89,7 +89,7 @@ export function authenticateBearer(
   return row === undefined ? undefined : callerOf(database, row);
 }
 
-/** The id of that caller's user, without its rights: to read those of a user in hundreds of teams takes as long as the request. */
+/** Only the id of that caller's user. Reading the rights of a user in hundreds of teams takes as long as the request itself. */
 export function userBehindBearer(
   database: Database,
   header: string | undefined,

@@ -9,7 +9,7 @@ import { readTimestamp } from './request-body.ts';
 /** Unlike `import`, loads Ajv on demand and synchronously: few commands need it. */
 const require = createRequire(import.meta.url);
 
-/** By the name of a format: the function that returns the problems of a value. Each is a sentence without its subject, or a whole one. */
+/** A function for each format. It returns the problems of a value: sentences, or sentences without their subject. */
 export type Formats = Readonly<Record<string, (value: unknown) => readonly string[]>>;
 
 interface SchemaProblem {

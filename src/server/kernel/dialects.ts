@@ -47,11 +47,11 @@ export interface ClusterAuthDialect {
   /** Whether a CA must contain a PEM block. */
   readonly checksCa: boolean;
   /**
-   * What replaces a missing CA in a config: the pod's file or else keys; the pod's file or else, where that is disabled, the
-   * authorities of the machine; or only the pod's file.
+   * What replaces a missing CA in a config. `pod-or-keys`: the pod's file, which a config with keys does not need. `pod-or-system`: the
+   * pod's file, or the authorities of the machine if the pod's file is disabled. `pod`: only the pod's file.
    */
   readonly caFallback: 'pod-or-keys' | 'pod-or-system' | 'pod';
-  /** Whether the host of a cluster may lack its scheme. Elsewhere every login then fails (wire/cluster-auth 1.6). */
+  /** Whether the host of a cluster may lack its scheme. If it may not, every login with such a host fails (wire/cluster-auth 1.6). */
   readonly takesBareHosts: boolean;
   /** The most strings that a body may have, names of members included; undefined: no limit (wire/cluster-auth 2.1). */
   readonly maxStrings: number | undefined;
@@ -180,7 +180,7 @@ const openbao: ClusterAuthDialect = {
   audienceWarning: undefined,
 };
 
-const real: readonly Partial<ServedDialects>[] = [
+const realDialects: readonly Partial<ServedDialects>[] = [
   { workspaces: hcpTerraform },
   { clusterAuth: vault },
   { clusterAuth: openbao },
@@ -188,7 +188,9 @@ const real: readonly Partial<ServedDialects>[] = [
 
 /** The names of the dialects whose mounts have this type. */
 export function dialectsWithMountType(type: string): string[] {
-  return real.flatMap(({ clusterAuth }) => (clusterAuth?.mountType === type ? [clusterAuth.name] : []));
+  return realDialects.flatMap(({ clusterAuth }) =>
+    clusterAuth?.mountType === type ? [clusterAuth.name] : [],
+  );
 }
 
 /** A dialect that cannot be served, or two that cannot be served together. */
@@ -199,7 +201,7 @@ class DialectError extends Error {
 /** The values of `--dialect`. */
 const dialectNames: readonly string[] = [
   'neutral',
-  ...real.flatMap(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name ?? []),
+  ...realDialects.flatMap(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name ?? []),
 ];
 
 /**
@@ -210,7 +212,9 @@ export function chooseDialects(names: readonly string[]): ServedDialects {
   let chosen = neutral;
   for (const name of new Set(names)) {
     if (name === 'neutral') continue;
-    const requested = real.find(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name === name);
+    const requested = realDialects.find(
+      ({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name === name,
+    );
     if (requested === undefined)
       throw new DialectError(
         `the embedded service does not speak "${name}": it speaks ${dialectNames.join(', ')}`,

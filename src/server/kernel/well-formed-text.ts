@@ -18,7 +18,7 @@ export function formTextOf(bytes: Buffer): string | undefined {
   return isUtf8(Buffer.from(meant, 'latin1')) ? textOf(bytes) : undefined;
 }
 
-/** For errors: JSON writes a character beyond the first 65,536 as a surrogate pair. */
+/** The end of error texts. JSON writes a character beyond the first 65,536 as a surrogate pair. */
 export const HALF_CHARACTER = 'with half of a surrogate pair';
 
 /** For `JSON.parse`, as its reviver. @throws SyntaxError for a name or a text with half of a surrogate pair */

@@ -33,7 +33,7 @@ export const SEED_FORMATS: Formats = {
       : ['must be made of letters, numbers, - and _'],
 };
 
-/** The path of a socket, which is printed in quotes, is not an address. */
+/** Whether a text is an address or a block. The path of a socket is not: its canonical form is in quotes. */
 function isAddressBlock(text: string): boolean {
   const blocks = canonicalBlocks([text]);
   return blocks.ok && !blocks.value[0]?.startsWith('"');

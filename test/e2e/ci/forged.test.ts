@@ -130,7 +130,10 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     [failing, answer] = [/\/reviews$/, { status: 200, cut: true }];
     await scene.expectRefused(/\/pulls\/11\/reviews.* failed/, 1);
     [failing, answer] = [/\/reviews$/, { status: 200, silent: true }];
-    await scene.expectRefused(/this run has had its 4s; --timeout gives it more/, 1, ['--timeout', '4s']);
+    await scene.expectRefused(/this run has reached its timeout of 4s; --timeout gives it more/, 1, [
+      '--timeout',
+      '4s',
+    ]);
 
     failing = /$^/;
     await scene.ciApply(0);

@@ -177,7 +177,7 @@ describe('trueup doctor', () => {
       }),
     });
     const found = await runDoctor({ cwd, env: { SERVICE_TOKEN: 'planted-token-91' } }, '--timeout', '1s');
-    expect(found.one('service-failing').message).toContain('this run has had its 1s');
+    expect(found.one('service-failing').message).toContain('this run has reached its timeout of 1s');
     expect(found.of('lock')).toEqual(['ok lock']);
     expect(found.code).toBe(1);
   });

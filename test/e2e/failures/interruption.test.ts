@@ -208,7 +208,7 @@ describe('a change in a run that is stopped', () => {
     });
     const where = { cwd: stack.directory, env: secrets };
     const running = startTrueup(['apply', '--yes', '--timeout', '2s'], where);
-    await running.waitForText(/this run has had its 2s.*nothing new is started/);
+    await running.waitForText(/this run has reached its timeout of 2s.*nothing new is started/);
     answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(1);

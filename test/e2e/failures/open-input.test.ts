@@ -31,7 +31,7 @@ describe('standard input that is held open', () => {
     });
     expect(code, out + err).toBe(1);
     expect(err).toMatch(
-      /^error: standard input did not end, and nothing was done: this run has had its 1s; --timeout/m,
+      /^error: standard input did not end, and nothing was done: this run has reached its timeout of 1s; --timeout/m,
     );
     expect(out).toBe('');
   });
@@ -81,7 +81,7 @@ describe('standard input that is held open', () => {
     });
     expect(code, out).toBe(1);
     expect(JSON.parse(out).diagnostics).toMatchObject([
-      { message: expect.stringContaining('this run has had its 1s') },
+      { message: expect.stringContaining('this run has reached its timeout of 1s') },
     ]);
   });
 });

@@ -131,7 +131,9 @@ describe('a git remote that does not answer when it is asked for the last applie
     const running = startTrueup(['plan', '--timeout', '3s'], { cwd: stack.directory, env: secrets });
     const { code, out } = await running.ended;
     expect(code).toBe(0);
-    expect(out.replaceAll(/\s+/g, ' ')).toContain('this run has had its 3s; --timeout gives it more');
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      'this run has reached its timeout of 3s; --timeout gives it more',
+    );
     await server.allClosed();
   });
 });

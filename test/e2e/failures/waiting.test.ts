@@ -17,7 +17,7 @@ describe('a service that does not answer', () => {
     bench.wire.add({ ...listing, times: 9, fault: never });
     const { err, out } = await stack.run(['plan', '--timeout', '1s'], 1);
     expect(out + err).toContain(
-      'this run has had its 1s; --timeout gives it more, or "timeout" in the stack',
+      'this run has reached its timeout of 1s; --timeout gives it more, or "timeout" in the stack',
     );
   });
 
@@ -27,7 +27,7 @@ describe('a service that does not answer', () => {
     await stack.declare(workspace('app'));
     bench.wire.add({ ...listing, times: 9, fault: never });
     const { err } = await stack.run(['apply', '--yes'], 1);
-    expect(err).toContain('this run has had its 1s');
+    expect(err).toContain('this run has reached its timeout of 1s');
     expect(bench.wire.writes()).toEqual([]);
     bench.wire.reset();
     await stack.run(['apply', '--yes', '--timeout', '5m'], 0);
@@ -48,7 +48,7 @@ describe('a service that does not answer', () => {
       cwd: stack.directory,
       env: secrets,
     });
-    await running.waitForText(/this run has had its 2s.*nothing new is started/);
+    await running.waitForText(/this run has reached its timeout of 2s.*nothing new is started/);
     answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(6);
@@ -68,7 +68,7 @@ describe('a service that does not answer', () => {
       {
         code: 'deadline',
         message: expect.stringMatching(
-          /^nothing was written: this run has had its 1s; --timeout gives it more/,
+          /^nothing was written: this run has reached its timeout of 1s; --timeout gives it more/,
         ),
       },
     ]);
@@ -94,7 +94,7 @@ describe('a service that does not answer', () => {
       {
         code: 'deadline',
         message: expect.stringContaining(
-          `${summary.applied} of ${outcomes.length} changes were carried out: this run has had its 2s`,
+          `${summary.applied} of ${outcomes.length} changes were carried out: this run has reached its timeout of 2s`,
         ),
       },
     ]);
@@ -144,7 +144,7 @@ describe('a pause before the next attempt', () => {
     });
     expect(code, out).toBe(1);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      'was given up: this run has had its 2s; --timeout gives it more',
+      'was given up: this run has reached its timeout of 2s; --timeout gives it more',
     );
   });
 

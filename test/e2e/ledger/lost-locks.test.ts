@@ -98,7 +98,7 @@ describe('trueup unlock', () => {
     bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: takeAway } });
     const { err } = await stack.run(['apply', '--yes'], 1);
     expect(err).toContain('was written by another run meanwhile');
-    expect(err).toContain('somebody took the lock of this run away');
+    expect(err).toContain('the lock of this run was taken away');
   });
 });
 
@@ -238,7 +238,7 @@ describe('a run whose lock is taken away during the plan after its apply', () =>
   it('reports that and exits with 1 also when there is nothing more to write', async () => {
     const { stack, ran } = await applyUntil(replaceLock, '--yes');
     expect(ran).toMatchObject({ code: 1 });
-    expect(ran.err).toBe('error: somebody took the lock of this run away while it was working\n');
+    expect(ran.err).toBe('error: the lock of this run was taken away while it was working\n');
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
   });
 
@@ -247,7 +247,7 @@ describe('a run whose lock is taken away during the plan after its apply', () =>
     expect(ran).toMatchObject({ code: 1, err: expect.not.stringContaining('error') });
     expect(JSON.parse(ran.out)).toMatchObject({
       diagnostics: [
-        { code: 'lock-lost', message: 'somebody took the lock of this run away while it was working' },
+        { code: 'lock-lost', message: 'the lock of this run was taken away while it was working' },
       ],
     });
   });

@@ -140,7 +140,7 @@ describe('recover --moved', () => {
     const first = async () => store.unlock((await store.readLock())?.id ?? '');
     bench.wire.add({ method: 'GET', path: /other/, fault: { first } });
     const { err } = await stack.run([...args, '--yes'], 1);
-    expect(err).toContain('error: somebody took the lock of this run away while it was working');
+    expect(err).toContain('error: the lock of this run was taken away while it was working');
   });
 
   it('keeps all records of the same organization under another URL', async () => {

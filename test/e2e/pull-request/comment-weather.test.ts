@@ -126,7 +126,7 @@ describe('With concurrent changes or failures,', () => {
     expect((await comment(['--plan', plan, '--must-post'])).code).toBe(1);
     const outdated = await comment(['--outdated', '--plan', plan, '--must-post']);
     expect(outdated.code).toBe(1);
-    expect(outdated.err).toContain('not found when it is to be updated');
+    expect(outdated.err).toContain('an update does not find it');
     expect(github.comments.map(({ body }) => body)).toEqual([before]);
   });
 
@@ -221,5 +221,5 @@ it('trueup comment ends at its time limit', async () => {
   );
   const { code, err } = await comment(['--plan', await writePlanOf(folder, ['kite']), '--timeout', '1s']);
   expect(code).toBe(1);
-  expect(err).toContain('this run has had its 1s; --timeout gives it more');
+  expect(err).toContain('this run has reached its timeout of 1s; --timeout gives it more');
 });

@@ -98,7 +98,7 @@ describe('Planted secrets', () => {
     expect(err).toContain(
       'the environment variable "NO_SUCH_JWT" is not set, and ClusterAuthConfig/prod/config needs it',
     );
-    expect(err).toContain('fix: set it to what is to be sent as "token_reviewer_jwt"');
+    expect(err).toContain('fix: set it to the value to send as "token_reviewer_jwt"');
     expect(err).not.toContain('the token');
     expect(bench.wire.writes()).toEqual([]);
     await expect(stack.ledger()).rejects.toThrow('ENOENT');
