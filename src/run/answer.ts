@@ -130,16 +130,16 @@ export function annotations(
   const levels: readonly Severity[] = ['error', 'warning'];
   const all = levels.map((level) => diagnostics.filter(({ severity }) => severity === level));
   const shown = all.flatMap((some) => some.slice(0, maxOfOneLevel));
-  const left = all.flatMap((some, index) => {
+  const leftOut = all.flatMap((some, index) => {
     const more = some.length - maxOfOneLevel;
     return more > 0 ? [counted(more, `more ${levels[index]}`)] : [];
   });
-  const rest = left.length === 0 ? [] : [restNotice(left)];
+  const rest = leftOut.length === 0 ? [] : [restNotice(leftOut)];
   return [...shown.map((diagnostic) => annotation(diagnostic, pathOf)), ...rest];
 }
 
-function restNotice(left: readonly string[]): string {
-  const text = `${left.join(' and ')} without an annotation, because GitHub shows ten of each: the log and the summary of the step have them`;
+function restNotice(leftOut: readonly string[]): string {
+  const text = `${leftOut.join(' and ')} without an annotation, because GitHub shows ten of each: the log and the summary of the step have them`;
   return command('notice', { title: 'trueup' }, text);
 }
 

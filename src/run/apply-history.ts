@@ -31,7 +31,7 @@ interface ApplyEnding {
   readonly isConverged: boolean;
   /** the approvals that this apply ended; undefined when it cannot have ended any */
   readonly endedApprovals: HistoryEntry['endedApprovals'];
-  /** as the apply wrote it; undefined when the apply ended before that */
+  /** the ledger that the apply wrote; undefined when the apply ended before that */
   readonly ledger: Ledger | undefined;
 }
 
@@ -101,7 +101,7 @@ export async function keepHistory(
   const isLedgerCommit = from.commit === commits.commit?.id;
   const hasOtherCommits = (commits.otherCommits ?? []).length > 0;
   const isPart = plan.part !== undefined;
-  const keptMember = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
+  const commitKeptMember = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
     from.commit !== undefined && (isPart || !isLedgerCommit || (hasOtherCommits && !isConverged))
       ? { commitKept: true }
       : {};
@@ -112,29 +112,36 @@ export async function keepHistory(
         if (!completed) return true;
         const ended = nowText();
         const resolution = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
-        let isOpen = false;
+        let lacksProof = false;
         // An apply of a part does not record what others created.
         const resolved =
           plan.selection !== undefined
             ? Promise.resolve()
             : resolveEntries(store, resolution).then((found) => {
-                isOpen = found;
+                lacksProof = found;
               });
         const isResolved = await tryToWrite('what this apply found about earlier ones', resolved);
         const endings = endedMember(rest);
-        const needsEntry = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
+        const needsEntry =
+          proved && (lacksProof || (written !== undefined && !hasSameRecords(ledger, written)));
         if (!needsEntry && endings.endedApprovals === undefined) return isResolved;
-        const whole = { ...entry, ...keptMember(isConverged), ended, ...(proved && { proved }), ...endings };
+        const whole = {
+          ...entry,
+          ...commitKeptMember(isConverged),
+          ended,
+          ...(proved && { proved }),
+          ...endings,
+        };
         const kept = store.keepEntries([whole]);
         return (await tryToWrite('what this apply proved', kept)) && isResolved;
       },
     };
-  await store.keepEntries([{ ...entry, ...keptMember(false) }]);
+  await store.keepEntries([{ ...entry, ...commitKeptMember(false) }]);
   return {
     end: async (outcomes, { unrecorded, proved, isConverged, ...rest }) => {
       const ended = {
         ...endEntry(entry, outcomes, nowText()),
-        ...keptMember(isConverged),
+        ...commitKeptMember(isConverged),
         ...(proved && { proved }),
         ...endedMember(rest),
       };
@@ -144,7 +151,7 @@ export async function keepHistory(
   };
 }
 
-/** For an apply whose commit git could not determine: its changes are in none of the commits that the ledger records. */
+/** Marks the entry of an apply whose commit git could not determine: its changes are in none of the commits that the ledger records. */
 function uncommittedMember(
   { uncommitted }: NoCommit,
   { commit }: Pick<Ledger, 'commit'>,

@@ -270,18 +270,18 @@ function withOtherTags(
   const isOfStack = ofStack(planning, declared);
   const members = membersOfChanged(planning, kinds, isOfStack);
   const roots = new Map([...known.map((address) => rootOf(address, kinds)), ...members].map(withText));
-  const isMember = new Set(members.map(formatAddress));
-  const isChecked = new Set(known.map(formatAddress));
+  const memberTexts = new Set(members.map(formatAddress));
+  const checkedTexts = new Set(known.map(formatAddress));
   const moves = (root: Address) => {
     const { before, after } = projectsOf(planning, root);
     return isInProject(kinds.get(root.kind)) && before !== after;
   };
   return [...roots].flatMap(([text, root]) => {
     const { tags, tagsBefore = {}, hasUnknownInherited } = tagsOf(root);
-    const mayDiffer = hasUnknownInherited === true && (isMember.has(text) || moves(root));
+    const mayDiffer = hasUnknownInherited === true && (memberTexts.has(text) || moves(root));
     if (!mayDiffer && canonicalText(tags) === canonicalText(tagsBefore)) return [];
     return withChildren(planning, root, kinds).flatMap((live) =>
-      isOfStack(live) && !isChecked.has(formatAddress(live.address)) ? [live.address] : [],
+      isOfStack(live) && !checkedTexts.has(formatAddress(live.address)) ? [live.address] : [],
     );
   });
 }

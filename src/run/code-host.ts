@@ -68,9 +68,9 @@ export async function requestJobJwt({ audience, what, ...about }: JwtRequest): P
     },
   );
   host.secrets.keep(token, sourceToShow(jwtRequest.token));
-  const { above, path } = placeOf(url, audience);
+  const { parentUrl, path } = placeOf(url, audience);
   const place = {
-    url: above,
+    url: parentUrl,
     headers: { accept: 'application/json' },
     address: sourceToShow(jwtRequest.url),
   };
@@ -93,7 +93,7 @@ function read(source: { readonly env: string }, { env }: CliHost): Promise<strin
 }
 
 /** Splits the address of the OIDC provider for a request. @throws CommandStop for an address where others could read the token */
-function placeOf(text: string, audience: string): { readonly above: string; readonly path: string } {
+function placeOf(text: string, audience: string): { readonly parentUrl: string; readonly path: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isOfThisMachine = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
   if (url === undefined || !(url.protocol === 'https:' || (url.protocol === 'http:' && isOfThisMachine)))
@@ -103,7 +103,7 @@ function placeOf(text: string, audience: string): { readonly above: string; read
   url.searchParams.set('audience', audience);
   const end = url.pathname.lastIndexOf('/');
   return {
-    above: `${url.origin}${url.pathname.slice(0, end)}`,
+    parentUrl: `${url.origin}${url.pathname.slice(0, end)}`,
     path: `${url.pathname.slice(end)}${url.search}`,
   };
 }

@@ -41,7 +41,7 @@ export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for 
 /** For commands that read no manifest, or that need all of them. */
 export const stackHelp = `a directory with a trueup.yaml, a stack file, or - for a stack on standard input ${here}`;
 
-/** For commands that take manifests from standard input. */
+/** The option `--complete`, for commands that take manifests from standard input. */
 export function completeOption(): Option {
   return new Option(
     '--complete',
@@ -49,7 +49,7 @@ export function completeOption(): Option {
   );
 }
 
-/** For commands that can be about a part of a stack. */
+/** The option `--select`, for commands that can be about a part of a stack. */
 export function selectOption(
   help = 'only this part of the stack, and what it needs: an address, a pattern such as "Workspace/acme/net-*", tag:KEY=VALUE, project:NAME, file:PATTERN or changed-since:REF; !… excludes; may be repeated',
 ): Option {
@@ -136,7 +136,7 @@ export function parseCount(text: string): number {
   return count;
 }
 
-/** For commands that use a service or a ledger. */
+/** The option `--timeout`, for commands that use a service or a ledger. */
 export function timeoutOption(
   help = 'how long the run may take, its ledger included (default: what the stack says, or 1h)',
 ): Option {
@@ -147,7 +147,7 @@ export function timeoutOption(
   });
 }
 
-/** For commands that send requests. The host reads it before the arguments are parsed. */
+/** The option `--trace`, for commands that send requests. It is read before the arguments are parsed. */
 export function traceOption(): Option {
   return new Option('--trace', 'print each request and its answer to stderr, without secrets');
 }

@@ -40,7 +40,7 @@ export async function prepareDataFile(data: string): Promise<string> {
 }
 
 /** The files beside a data file: the URL at which it is served now, the tokens of its owner, and two of them in files of their own. */
-const beside = {
+const pathOf = {
   url: (data: string) => `${data}.url`,
   tokens: (data: string) => `${data}.tokens.json`,
   ownerToken: (data: string) => `${data}.owner-token`,
@@ -70,7 +70,7 @@ function embeddedTargets(stack: Stack): readonly Target[] {
   return stack.targets.filter(({ url }) => url === 'embedded');
 }
 
-/** A running `trueup serve` has fixed dialects: it would misread requests of another dialect. */
+/** Refuses a running `trueup serve` with other dialects than the stack's: it would misread the requests. */
 function checkDialects(stack: Stack, { url, dialects }: Running): void {
   for (const { name, service, dialect } of embeddedTargets(stack)) {
     const spoken = service === 'workspaces' ? dialects.workspaces : dialects.clusterAuth;
@@ -100,7 +100,7 @@ async function ensureTokens(
   const tokens = ensure(data, wanted, known);
   const names = Object.keys(tokens.organizationTokens);
   if (known === undefined || names.some((name) => !Object.hasOwn(known.organizationTokens, name))) {
-    await replaceFile(beside.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`);
+    await replaceFile(pathOf.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`);
   }
   return tokens;
 }
@@ -121,7 +121,7 @@ export async function ensureOwner(data: string): Promise<DataFileOwner> {
   const { tenantsOf } = await import('../server/seed/prepare-data-file.ts');
   const tenants = tenantsOf(data);
   const tokens = await ensureTokens(data, { organizations: tenants.organizations, mounts: [] });
-  const files = { ownerToken: beside.ownerToken(data), serviceToken: beside.serviceToken(data) };
+  const files = { ownerToken: pathOf.ownerToken(data), serviceToken: pathOf.serviceToken(data) };
   await replaceFile(files.ownerToken, `${tokens.ownerToken}\n`);
   await replaceFile(files.serviceToken, `${tokens.serviceToken}\n`);
   return { ...tenants, ...files };
@@ -138,7 +138,7 @@ async function ensureSeeded(stack: Stack, data: string): Promise<void> {
 /** Undefined when there is no file or it is damaged: then new tokens are registered. */
 async function readTokens(data: string): Promise<Tokens | undefined> {
   try {
-    const tokens: Json = JSON.parse(await readRegularText(beside.tokens(data), megabyte));
+    const tokens: Json = JSON.parse(await readRegularText(pathOf.tokens(data), megabyte));
     const [ownerToken, serviceToken] = [memberOf(tokens, 'ownerToken'), memberOf(tokens, 'serviceToken')];
     if (typeof ownerToken !== 'string' || typeof serviceToken !== 'string') return undefined;
     // Earlier versions stored no tokens of organizations.
@@ -172,7 +172,7 @@ async function findRunning(data: string): Promise<Running | undefined> {
 
 /** The URL that a `serve` of this file has published; that process may have ended. */
 export async function readPublishedUrl(data: string): Promise<string | undefined> {
-  const url = (await readRegularText(beside.url(data), megabyte).catch(() => '')).trim();
+  const url = (await readRegularText(pathOf.url(data), megabyte).catch(() => '')).trim();
   return /^(?:http:\/\/127\.0\.0\.1|https:\/\/localhost):\d{1,5}$/.test(url) ? url : undefined;
 }
 
@@ -184,13 +184,13 @@ export function printFailure(host: CliHost): (error: Error) => void {
 /** Publishes the URL of a data file for other commands. @returns a function that removes it again */
 export async function publishUrl(data: string, url: string): Promise<() => Promise<void>> {
   if (data === ':memory:') return async () => {};
-  await replaceFile(beside.url(data), `${url}\n`);
+  await replaceFile(pathOf.url(data), `${url}\n`);
   return () => removePublishedUrl(data);
 }
 
 /** Also removes the URL that a killed `serve` has left. */
 export function removePublishedUrl(data: string): Promise<void> {
-  return rm(beside.url(data), { force: true });
+  return rm(pathOf.url(data), { force: true });
 }
 
 // Reads the YAML seed of the embedded service. The service itself checks its shape.

@@ -17,7 +17,7 @@ import type { CliHost, FleetApply, FleetProcess } from './host.ts';
 
 /** Whose limit a message is about. */
 interface RateOwner {
-  /** of the API */
+  /** the origin of the API */
   readonly address: string;
   /** a hash of the token, or of the role of a login */
   readonly identity: string;
@@ -74,7 +74,7 @@ export const fleetVariables = {
   codeHostToken: 'TRUEUP_FLEET_CODE_HOST_TOKEN',
 } as const;
 
-/** Names of the variables that fleet.yaml grants, with spaces between them. All others are for programs, such as the login of a proxy. */
+/** The variables that fleet.yaml grants to stacks, with spaces between them. Others, such as the login of a proxy, are for programs. */
 export const grantedVariables = 'TRUEUP_FLEET_VARIABLES';
 
 /** What a worker passes to the process of an apply. */
@@ -268,7 +268,7 @@ function identityOf(user: string): string {
   return createHash('sha256').update(user).digest('hex');
 }
 
-/** Called before the token of the target is read: it must not be sent to an address that fleet.yaml does not allow. */
+/** Refuses a target whose address fleet.yaml does not allow. Called before its token is read, which must not be sent there. */
 export function refuseForFleet({ name, url }: Target, { fleet }: Pick<CliHost, 'fleet'>): void {
   if (fleet?.targets === undefined || url === 'embedded' || fleet.targets.has(new URL(url).origin)) return;
   throw new CommandStop(

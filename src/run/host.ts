@@ -96,7 +96,7 @@ export interface ProcessHost {
   ask(question: string, stop: AbortSignal): Promise<string | undefined>;
   /** Calls the handler for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
-  /** in a process that a worker of a fleet started */
+  /** present in a process that a worker of a fleet started */
   readonly fleet?: FleetProcess | undefined;
   /** how failed requests are repeated; the default of src/api when absent */
   readonly retryPolicy?: Partial<RetryPolicy>;
@@ -108,11 +108,11 @@ export interface ProcessHost {
  */
 export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
-  /** of the run, on stderr */
+  /** the progress of the run, on stderr */
   readonly progress: Progress;
-  /** of the targets that the run has connected to */
+  /** the web pages of the targets that the run has connected to */
   readonly pages: WebPages;
-  /** for all connections: the progress and, with `--trace`, the trace */
+  /** observes all connections: the progress and, with `--trace`, the trace */
   readonly observer: Observer;
   /** removes known secrets from each text of a value that is stored */
   readonly clean: <T extends object>(value: T) => T;

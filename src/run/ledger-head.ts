@@ -34,10 +34,10 @@ export interface HeadInput {
   readonly plan: Plan;
   /** where the manifests come from */
   readonly from: RepositoryCommit | NoCommit;
-  /** of the ledger's commit, and then of its other commits */
+  /** how our commit is ordered relative to the ledger's commit, and then to its other commits */
   readonly orders: readonly CommitOrder[];
   readonly stackId?: string | undefined;
-  /** of this run; undefined outside of a repository */
+  /** the repository of this run; undefined outside of a repository */
   readonly repository?: AppliedRepository | undefined;
 }
 
@@ -95,23 +95,23 @@ function commitsAfter(input: CommitInput): Pick<LedgerHead, 'commit' | 'otherCom
   const { commit, otherCommits = [] } = ledger;
   const own = ownCommit(input);
   if (own === undefined || isNotRecorded(input)) return commitsOf(ledger);
-  const open = otherCommits.filter(
+  const notFollowed = otherCommits.filter(
     (other, index) => !isFollowed(orders.ofOthers[index]) && !isSameCommit(other, own),
   );
-  if (plan.part !== undefined) return besideCommit(ledger, own, open);
+  if (plan.part !== undefined) return besideCommit(ledger, own, notFollowed);
   if (from.commit === undefined) return { commit: own, otherCommits };
   const isReplaced = commit === undefined || isFollowed(orders.ofCommit) || isSameCommit(commit, own);
-  return { commit: own, otherCommits: [...(isReplaced ? [] : [commit]), ...open].slice(0, maxOther) };
+  return { commit: own, otherCommits: [...(isReplaced ? [] : [commit]), ...notFollowed].slice(0, maxOther) };
 }
 
 function besideCommit(
   ledger: Ledger,
   own: AppliedCommit,
-  open: readonly AppliedCommit[],
+  notFollowed: readonly AppliedCommit[],
 ): Pick<LedgerHead, 'commit' | 'otherCommits'> {
   const { commit } = ledger;
   if (commit !== undefined && isSameCommit(commit, own)) return commitsOf(ledger);
-  return { ...commitsOf(ledger), otherCommits: [own, ...open].slice(0, maxOther) };
+  return { ...commitsOf(ledger), otherCommits: [own, ...notFollowed].slice(0, maxOther) };
 }
 
 /** Whether our commit is not recorded: without changes for a part; without changes or differences if it is older than the ledger's. */
@@ -208,7 +208,7 @@ export interface Declared {
 
 /** The hash of the declared resources, if files of the stack have uncommitted changes; undefined if none have. */
 export async function uncommittedHash(
-  { resources, paths, isPiped, hasIgnored }: Declared & Pick<Question, 'hasIgnored'>,
+  { resources, paths, isPiped, hasIgnored }: Declared & Pick<UncommittedInput, 'hasIgnored'>,
   stack: Stack,
   at: GitContext,
 ): Promise<string | undefined> {
@@ -273,7 +273,7 @@ export function withUncommitted(
   return hasIgnored ? { ...from, uncommitted: hashOf(resources), ignored: true as const } : from;
 }
 
-interface Question extends Declared {
+interface UncommittedInput extends Declared {
   readonly commit: NonNullable<Ledger['commit']>;
   readonly ours: RepositoryCommit | NoCommit;
   /** manifests are declared in files that git ignores */
@@ -284,7 +284,7 @@ interface Question extends Declared {
 /** The order of the commits; or `uncommitted`, if the last apply was made from manifests that are in no commit and differ from these. */
 export async function orderWithUncommitted(
   order: CommitOrder,
-  { commit, ours, hasIgnored, resources, isPiped, history }: Question,
+  { commit, ours, hasIgnored, resources, isPiped, history }: UncommittedInput,
 ): Promise<CommitOrder> {
   const isDecided = order.is === 'unknown' || ('differs' in order && order.differs);
   if (isDecided || commit.uncommitted === undefined) return order;

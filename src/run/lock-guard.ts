@@ -11,7 +11,7 @@ const validity = 5000;
 
 interface LeaseGuardOptions {
   readonly store: Pick<LockStore, 'readLock'>;
-  /** of the run's lock, which was taken just now */
+  /** the id of the run's lock, which was taken just now */
   readonly id: string;
   /** milliseconds; includes the time that the machine sleeps, so it may jump */
   readonly now: () => number;

@@ -41,7 +41,7 @@ interface LockRequest {
 
 export interface HeldLock {
   readonly lock: LedgerLock;
-  /** for every write under this lock */
+  /** checks the lock before every write of the run */
   readonly lockGuard: LeaseGuard;
   /**
    * Releases the lock. A failure is reported and not thrown, because the apply itself is done.
@@ -126,7 +126,7 @@ async function removeStaleLock(
     );
 }
 
-/** After an error the lock may still have been taken; then it is released. @returns false when that could not be checked */
+/** Releases the lock if it was taken in spite of an error. @returns false when that could not be checked */
 async function giveBack({ id }: LedgerLock, store: StackStore): Promise<boolean> {
   try {
     if ((await store.readLock())?.id === id) await store.unlock(id);

@@ -135,7 +135,7 @@ async function readOriginal({ place }: LedgerMove, open: Ends['open']): Promise<
   }
 }
 
-/** A stored place may be anything: only what a stack file could name is opened. @throws LedgerError */
+/** The place, if a stack file could name it: a stored place may be anything. @throws LedgerError */
 export function checkedPlace(place: LedgerPlace): LedgerPlace {
   const read = parseLedgerPlace(ledgerText(place));
   if (typeof read === 'string' || !isSamePlace(read, place))

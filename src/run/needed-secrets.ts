@@ -178,7 +178,7 @@ export function refuseSecretNames(resources: readonly DesiredResource[], host: C
   if (found.length > 0) throw CommandStop.ofProblems(found);
 }
 
-/** Plans and the history contain the selectors. @throws CommandStop if one contains a secret of this run */
+/** Refuses a selector with a secret of this run, because plans and the history contain the selectors. @throws CommandStop */
 export function refuseSecretSelectors(selectors: readonly string[], { secrets }: CliHost): void {
   const sources = [...new Set(selectors.flatMap((text) => secrets.sourcesIn(text)))];
   if (sources.length === 0) return;

@@ -52,7 +52,7 @@ export async function begunChanges(
       ? { ...none, creations: new Set(await unrecordedCreations(store, { stack, ledger })) }
       : none;
   const { open, last, isClosed } = await readEntries(store, stack.name);
-  const openIn = (entries: readonly HistoryEntry[], isOpen: OpenIn) =>
+  const openIn = (entries: readonly HistoryEntry[], isOpen: ChangeTest) =>
     entries.flatMap((entry) =>
       openChanges(entry, stack, isOpen).filter((address) => !isClosed(entry, address)),
     );
@@ -154,14 +154,14 @@ function wasCreated(change: HistoryChange): boolean {
   return action === 'create' && (outcome === 'applied' || foundTrue === true || done.length > 0);
 }
 
-type OpenIn = (change: HistoryChange, entry: HistoryEntry) => boolean;
+type ChangeTest = (change: HistoryChange, entry: HistoryEntry) => boolean;
 
-const isOpenCreation: OpenIn = (change, { ended, unrecorded }) =>
+const isOpenCreation: ChangeTest = (change, { ended, unrecorded }) =>
   ended === undefined
     ? change.action === 'create'
     : isInDoubt(change) || (unrecorded === true && wasCreated(change));
 
-const isOpenChange: OpenIn = (change, entry) => {
+const isOpenChange: ChangeTest = (change, entry) => {
   const { action, outcome, inDoubt, done = [] } = change;
   if (isOpenCreation(change, entry)) return true;
   if (action !== 'create' && action !== 'adopt' && action !== 'update') return false;
@@ -169,7 +169,7 @@ const isOpenChange: OpenIn = (change, entry) => {
   return isCut || outcome === 'unknown' || inDoubt === true || done.length > 0;
 };
 
-function openChanges(entry: HistoryEntry, stack: Stack, isOpen: OpenIn): AddressText[] {
+function openChanges(entry: HistoryEntry, stack: Stack, isOpen: ChangeTest): AddressText[] {
   const { changes, targets = {} } = entry;
   const today = identitiesOf(stack.targets);
   return changes.flatMap((change) => {

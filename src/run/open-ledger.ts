@@ -125,7 +125,7 @@ export interface StackLedger extends StackRun {
 interface LedgerOptions {
   /** also a ledger that was moved away */
   readonly isAnyLedger?: boolean;
-  /** in place of the place that the stack names */
+  /** the place of the ledger, if not the one that the stack names */
   readonly place?: LedgerPlace | undefined;
 }
 
@@ -163,7 +163,7 @@ export interface FormerLedger {
 export interface FormerContext {
   readonly host: CliHost;
   readonly time: RunTime;
-  /** for runs that write */
+  /** takes and frees the lock; absent in runs that do not write */
   readonly lock?: Locking | undefined;
 }
 

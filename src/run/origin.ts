@@ -46,7 +46,7 @@ export function identifyRun({
   };
 }
 
-/** From the environment: `TRUEUP_RUN_ID` if it is set, else the variables of known CI systems. */
+/** The CI job in the environment: from `TRUEUP_RUN_ID` if it is set, else from the variables of known CI systems. */
 function jobOf(env: Env): CiJob | undefined {
   if (env['TRUEUP_RUN_ID']) return { id: `run:${env['TRUEUP_RUN_ID']}`, sole: true };
   if (env['GITHUB_RUN_ID']) return githubJob(env, env['GITHUB_RUN_ID']);
@@ -65,7 +65,7 @@ function githubJob(env: Env, run: string): CiJob {
   };
 }
 
-/** A retried job gets a higher id under the same name, and starts only after the earlier one has ended. */
+/** A retried job gets a higher id under the same name, so this id is the attempt. It starts only after the earlier one has ended. */
 function gitlabJob(env: Env, pipeline: string): CiJob {
   return {
     id: ['gitlab', env['CI_PROJECT_PATH'], pipeline, env['CI_JOB_NAME']].filter(Boolean).join('/'),

@@ -126,7 +126,7 @@ function edited(file: string, why: string): CommandStop {
   );
 }
 
-/** Unknown members are accepted: a newer trueup may have written them into a plan of the same version. */
+/** The errors of a plan by its schema. Unknown members are none: a newer trueup may have written them into a plan of the same version. */
 function check(value: Json): readonly string[] {
   return compileSchema(planSchema, () => jsonSchema(planSchema))(value)
     .filter(({ keyword }) => keyword !== 'additionalProperties')

@@ -42,14 +42,14 @@ export async function filePolicyProblems(stack: Stack, host: CliHost): Promise<r
 }
 
 interface CheckedStack {
-  /** of the whole stack; with a selection from standard input, only those that it brings */
+  /** the manifests of the whole stack; with a selection from standard input, only those on it */
   readonly manifests: { readonly resources: readonly DesiredResource[] };
   readonly origin: PlanOrigin;
   readonly ledger: Pick<Ledger, 'records'>;
   readonly connected: Pick<Connected, 'targets'>;
 }
 
-/** Undefined for a stack without policies. Each call reads them again, and checks them at the time of the call. */
+/** Checks plans with the policies of the stack; undefined for a stack without any. Each call reads them again, and uses its own time. */
 export function policyCheckOf(
   stack: Stack,
   { manifests: { resources: desired }, origin, ledger, connected, ...run }: PolicyRun & CheckedStack,

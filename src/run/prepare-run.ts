@@ -52,7 +52,7 @@ export interface PreparedRun<C extends ReaderConnection> {
   readonly ledger: Ledger;
   /** the commit of the manifests */
   readonly from: RepositoryCommit | NoCommit;
-  /** of the plans of this run */
+  /** the origin of the plans of this run */
   readonly origin: PlanOrigin;
   /** where the manifests are; undefined outside of a repository */
   readonly repository: AppliedRepository | undefined;
@@ -72,9 +72,9 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   connect(stack: Stack, host: CliHost, time: RunTime): Promise<Connected<C>>;
   /** the signals that end the run early */
   readonly stops: RunSignals & Pick<StopSignals, 'endWith' | 'abandonWaits'>;
-  /** for runs that write */
+  /** takes and frees locks; absent in runs that do not write */
   readonly lock?: Locking | undefined;
-  /** for a run on a part of the stack */
+  /** chooses the part; absent for a run on the whole stack */
   readonly choosePart?: ChoosePart | undefined;
   /** the digest of the plan that was approved for the run */
   readonly approved?: string | undefined;

@@ -178,7 +178,7 @@ function onGitlab(env: Env): KnownPlace {
   };
 }
 
-/** In a pipeline for merged results, CI_COMMIT_SHA is a merge that GitLab made for the job. */
+/** The commit of the merge request. In a pipeline for merged results, CI_COMMIT_SHA is a merge that GitLab made for the job. */
 function gitlabCommit(env: Env): string | undefined {
   return env['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'] || env['CI_COMMIT_SHA'];
 }
@@ -204,7 +204,7 @@ interface ReviewEvent {
 /** The maximal size of an event file; GitHub's own limit is 25 megabytes. */
 const maxSize = 32 * megabyte;
 
-/** An event that cannot be read names no pull request; flags may name it. */
+/** The pull request that the event names. An event that cannot be read names none; flags may name it. */
 export async function readEvent(host: Pick<CliHost, 'env'>): Promise<ReviewEvent> {
   return eventIn(await readEventFile(host));
 }

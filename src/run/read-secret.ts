@@ -18,7 +18,7 @@ import type { CliHost } from './host.ts';
 /** The maximal size of a secret in bytes, far more than any token or JWT has. */
 const maxSecretSize = megabyte;
 
-/** For a secret that cannot be read. The message names the source and never a value. */
+/** The error for a secret that cannot be read. The message names the source and never a value. */
 export function secretStop(message: string, cause?: unknown): CommandStop {
   return new CommandStop('secret-unreadable', message, { cause });
 }

@@ -22,7 +22,7 @@ import { type EventsContext, readEvents, type TrailBound } from './trail-events.
 
 interface TrailContext extends EventsContext {
   readonly store: HistoryStore;
-  /** of the plan that found the drift */
+  /** the coverage of the plan that found the drift */
   readonly coverage: Pick<Coverage, 'targets'>;
   /** milliseconds since 1970: earlier events are not read */
   readonly since?: number | undefined;

@@ -178,7 +178,7 @@ interface MoveWrites {
   readonly stack: Stack;
   readonly stackId: string | undefined;
   readonly store: StackStore;
-  /** of this stack, with the approval of this apply, and without what it still has to take over */
+  /** the ledger of this stack, with the approval of this apply, and without what it still has to take over */
   readonly own: Ledger;
   /** the ledger of this stack, with what it takes over */
   readonly ledger: Ledger;
@@ -275,9 +275,9 @@ export async function copyHistory(
 }
 
 interface MovedPart {
-  /** of the resources that move */
+  /** the changes of the resources that move */
   readonly changes: readonly HistoryChange[];
-  /** what was copied before */
+  /** the copy that an earlier apply made */
   readonly copy: HistoryEntry | undefined;
   /** the addresses here by those in the other stack */
   readonly here: ReadonlyMap<AddressText, AddressText>;

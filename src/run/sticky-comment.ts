@@ -120,7 +120,7 @@ function noteGone(gone: number[], kept: PostedComment): void {
   if (gone.filter((id) => id === kept.id).length >= maxGone) throw readOnly(kept);
 }
 
-/** If the token may only read, services answer a write with 404, too. */
+/** The error for a listed comment that an update does not find: if the token may only read, services answer a write with 404, too. */
 function readOnly({ id, url }: PostedComment): NoRights {
   return new NoRights(`the comment ${url ?? id} is listed, but an update does not find it`);
 }
@@ -236,7 +236,7 @@ async function updateKept(
   return comment === undefined ? 'gone' : { is: 'updated', comment };
 }
 
-/** Reviews count only if they are later than the last edit, so a job that is run again edits nothing without need. */
+/** Whether the comment shows this plan already. Then it is not edited, because reviews count only if they are later than the last edit. */
 function showsAlready(
   body: string,
   { shown, earlier, author }: CommentState,

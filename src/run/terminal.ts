@@ -25,12 +25,12 @@ export interface Terminal {
   readonly format: Format;
   readonly host: CliHost;
   readonly paint: Paint;
-  /** for stderr */
+  /** colours for stderr */
   readonly errorPaint: Paint;
   readonly width: number | undefined;
   /** all reported problems, in order; they are a part of the answer */
   readonly reported: ShownDiagnostic[];
-  /** with `jsonl` only */
+  /** the events on stdout; only with the format `jsonl` */
   readonly events?: EventStream;
   readonly pending: Pending;
 }
@@ -42,7 +42,7 @@ interface Pending {
   said?: string;
   /** problems that are a part of the result, and so not among the reported ones */
   found?: readonly ShownDiagnostic[];
-  /** for later steps of the same CI job */
+  /** the outputs for later steps of the same CI job */
   outputs?: Readonly<Record<string, string>>;
   /** how many changes of an apply have each outcome */
   outcomes?: Record<OutcomeKind, number>;

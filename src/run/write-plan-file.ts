@@ -69,7 +69,7 @@ function whyOwnFile(file: string, cwd: string): string | undefined {
     : undefined;
 }
 
-/** For a path that the stack's patterns match: the next plan would read the file as a manifest. */
+/** Why a plan may not be written to a path that the stack's patterns match: the next plan would read the file as a manifest. */
 function whyAmongManifests(file: string, cwd: string, stack: Stack): string | undefined {
   const path = relative(stack.directory, resolve(cwd, file)).split(sep).join('/');
   return matchStackFiles(stack, false).isFile(path)

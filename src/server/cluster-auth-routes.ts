@@ -83,7 +83,7 @@ async function answer(services: Services, request: FastifyRequest): Promise<Secr
   return read.wraps && 'data' in answered && answered.data !== null ? NOT_WRAPPED : answered;
 }
 
-/** Refused before the request is carried out: otherwise a token would be created that no client receives. */
+/** Paths whose wrapped answers are refused before the request is carried out: else a token would be created that no client receives. */
 const TOKEN_PATHS = /(?:^|\/)(?:login|auth\/token\/(?:create|renew).*)$/;
 
 const NOT_WRAPPED = answerError(400, 'answers cannot be wrapped here');

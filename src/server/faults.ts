@@ -237,7 +237,7 @@ function whyNotInjectable(
   return { member: 'method', why: `${method} is not served at ${route}, which takes ${taken}` };
 }
 
-/** Faults match the path of a request as it is sent, without query and trailing slash. */
+/** What is wrong with the form of a route. Faults match the path of a request as it is sent, without query and trailing slash. */
 function problemOfForm(route: string): string | undefined {
   if (!/^[!-~]*$/.test(route)) return 'route must be written as it is sent: other characters as %-escapes';
   if (/[?#]/.test(route)) return 'route must be a path alone, without a query';

@@ -147,7 +147,7 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
   };
 }
 
-/** As long as all headers together may be: so unknown ids of any length reach the handlers. */
+/** The longest parameter of a path: as long as all headers together may be, so that unknown ids of any length reach the handlers. */
 const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
 const API_PREFIX = '/api/v2';

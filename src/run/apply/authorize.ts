@@ -79,7 +79,7 @@ export async function authorize(
   if (given !== undefined) await refuseEnded(given, terminal);
   const approved = approval && checkAndShow(planning, approval, { ledger, terminal, options, show });
   await refuseMissingSecrets(plan, secrets, terminal);
-  const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
+  const begunApproval = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
   const named = readIds(options.ack);
   const consent = {
     agreed: options.yes === true || approval !== undefined,
@@ -88,13 +88,13 @@ export async function authorize(
     acknowledged: named.filter(
       (id) => policyOf(id) === undefined || given?.guards.some((one) => one.id === id) !== false,
     ),
-    passed: begun?.passed,
+    passed: begunApproval?.passed,
     stack,
     ofFile,
   };
   await askConsent(plan, consent, { terminal, stop });
   return {
-    approved: approved && { ...approved, passed: passedGuards(plan, begun?.passed) },
+    approved: approved && { ...approved, passed: passedGuards(plan, begunApproval?.passed) },
     acknowledged: acknowledgedOf(plan, consent),
   };
 }

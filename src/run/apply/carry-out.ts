@@ -57,19 +57,19 @@ export async function carryOut(
   const checked = checkedRecords(planning, prepared.request);
   const about = { ...prepared, run, checked, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
-  const ended: Outcome[] = [];
+  const knownOutcomes: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
   let written: Ledger | undefined;
   let endedApprovals: HistoryEntry['endedApprovals'];
   const work = async () => {
     try {
-      const applied = await applyWithProgress(planning, prepared, { ...context, ended });
+      const applied = await applyWithProgress(planning, prepared, { ...context, knownOutcomes });
       unrecorded = false;
       written = applied.ledger;
-      ended.splice(0, ended.length, ...applied.outcomes);
+      knownOutcomes.splice(0, knownOutcomes.length, ...applied.outcomes);
       const proved = await prove(planning.plan, applied, { prepared, stop: context.stopStarting });
       const { outcomes, proof } = proved;
-      ended.splice(0, ended.length, ...outcomes);
+      knownOutcomes.splice(0, knownOutcomes.length, ...outcomes);
       const code = exitCodeOfApply(outcomes, proof);
       const { selection, notices } = proof ?? planning.plan;
       isProved = code === exitCodes.done && selection === undefined;
@@ -83,13 +83,13 @@ export async function carryOut(
       return code;
     } catch (error) {
       // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
-      if (ended.length > 0 || error instanceof CommandStop)
-        printOutcomes(terminal, ended, { stack, ...effort() });
+      if (knownOutcomes.length > 0 || error instanceof CommandStop)
+        printOutcomes(terminal, knownOutcomes, { stack, ...effort() });
       throw error;
     }
   };
   return endAfter(work, () =>
-    history.end(ended, {
+    history.end(knownOutcomes, {
       completed,
       unrecorded,
       proved: isProved,
@@ -100,11 +100,17 @@ export async function carryOut(
   );
 }
 
-/** @param context.ended each outcome is added to it as soon as it is known */
+/** @param context.knownOutcomes gets each outcome as soon as it is known */
 async function applyWithProgress(
   planning: PlanResult,
   prepared: WritingRun,
-  { host, terminal, stopStarting, abortRequests, ended }: ApplyContext & { readonly ended: Outcome[] },
+  {
+    host,
+    terminal,
+    stopStarting,
+    abortRequests,
+    knownOutcomes,
+  }: ApplyContext & { readonly knownOutcomes: Outcome[] },
 ): Promise<Applied> {
   const { progress } = host;
   try {
@@ -121,7 +127,7 @@ async function applyWithProgress(
       now: host.now,
       pause: (milliseconds) => pause(milliseconds, undefined, { signal: abortRequests }).catch(() => {}),
       tell: (event) => {
-        if (event.type === 'end') ended.push(event.outcome);
+        if (event.type === 'end') knownOutcomes.push(event.outcome);
         if (planning.plan.changes.length > 0) showEvent(event, terminal);
       },
     });
@@ -153,7 +159,7 @@ interface Proved {
   readonly outcomes: readonly Outcome[];
   /** the plan that was made afterwards, with the names that were changed meanwhile; absent when there was nothing to prove */
   readonly proof?: Plan;
-  /** as written last */
+  /** the ledger that was written last */
   readonly ledger: Ledger;
 }
 
@@ -173,7 +179,7 @@ async function prove(
   if (plan.changes.length === 0)
     return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
   const { former, moves: _, begunCreations = [], part, ...request } = prepared.request;
-  const written = {
+  const afterApply = {
     part: part && withBegun(part, plan),
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an interrupted apply: they are not foreign.
@@ -185,7 +191,7 @@ async function prove(
     commitOrders: undefined,
     isApproved: true,
   };
-  const again = await raceStop(makePlan({ ...request, ...written }), stop, stopped);
+  const again = await raceStop(makePlan({ ...request, ...afterApply }), stop, stopped);
   const changedNames = namesChangedSince(plan, again);
   // No one has reviewed what these names resolve to now: the ledger keeps the former ids, and the next plan compares with them.
   const saved =

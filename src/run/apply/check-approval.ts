@@ -125,7 +125,7 @@ export function commandOfFile(
   return { plan, command: words.filter((word) => word !== undefined).join(' ') };
 }
 
-/** For a plan that is not the approved one. */
+/** The error for a plan that is not the approved one. */
 function notApproved(code: DiagnosticCode, why: string): CommandStop {
   return new CommandStop(code, `nothing was written: ${why}`, { exit: exitCodes.stale });
 }
@@ -289,7 +289,7 @@ function printProgress(
 ): void {
   const { approved, done, plan } = about;
   const output = textOutput(terminal) ?? terminal.host.stderr;
-  const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} true already`;
+  const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} done already`;
   const areLeft = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
   output.write(
     `Of ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${areDone}; ${areLeft}\n\n`,

@@ -87,7 +87,7 @@ function withPlacesOf(base: Stack, head: Stack): Stack {
 }
 
 interface Baselines {
-  /** at the merge base, and at the newest commit of the base branch: the strictest settings hold */
+  /** the stack at the merge base, and at the newest commit of the base branch: the strictest settings hold */
   readonly stacks: readonly Stack[];
   /** the stack whose targets, ledger and archive are used; absent if the head may choose its own */
   readonly placesFrom?: Stack | undefined;

@@ -21,11 +21,11 @@ export interface CiClone {
 }
 
 export interface CiScope extends Omit<CiClone, 'open'> {
-  /** of the commit that is planned; plans are made in its folder if the work tree is that of the base branch */
+  /** the stacks of the commit that is planned; plans are made in its folder if the work tree is that of the base branch */
   readonly head: CommitStacks;
-  /** the merge base, or the previous commit; absent for the first commit of a repository */
+  /** the stacks of the merge base, or of the previous commit; absent for the first commit of a repository */
   readonly from: CommitStacks | undefined;
-  /** of the newest commit of the base branch; the same as `from` if no other is known */
+  /** the stacks of the newest commit of the base branch; the same as `from` if no other is known */
   readonly tip: CommitStacks | undefined;
 }
 

@@ -174,7 +174,7 @@ function shortValue(
 // from, as if they had no owner. A resource that cannot be adopted without a change must be reported.
 
 export interface Checked {
-  /** to be written */
+  /** the manifests to write */
   readonly manifests: readonly DraftedManifest[];
   /** a sentence for each manifest that is left out because a stack with it could not be planned */
   readonly refused: readonly string[];

@@ -40,9 +40,9 @@ interface ExportRequest {
   /** names of kinds to write */
   readonly wanted: ReadonlySet<string>;
   readonly filters: Filters;
-  /** in addition to the filters; absent for all */
+  /** what `--select` chooses among the resources that the filters match; absent for all of them */
   readonly selection?: LiveSelection | undefined;
-  /** of all targets, for the filters and the selection */
+  /** the projects of all targets, for the filters and the selection */
   readonly projects: LiveProjects;
   readonly owners: Owners;
   readonly progress: ReadProgress;
@@ -115,7 +115,7 @@ function kindsOf({ connected, request }: ExportReading): Kind[] {
   return [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
 }
 
-/** Children are chosen by their parents, so parents are read even when only children are to be written. */
+/** Children are chosen by their parents, so parents are read even if only children will be written. */
 function isNeeded(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
   if (kind.ownership.by === 'child') return false;
   return (
@@ -158,7 +158,7 @@ async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   }
 }
 
-/** Called after a kind was read: if projects are exported themselves, their list has been read by then, with their tags. */
+/** Reads the projects if a filter or selector needs them. Called after a kind was read: if it is that of projects, their list is known. */
 async function lookUpProjects({ session, request }: ExportReading, kind: Kind): Promise<void> {
   const { filters, selection, projects } = request;
   if (filters.project !== undefined || selection?.asksForProjects) await projects.read(session, kind);
@@ -233,7 +233,7 @@ function matchesName({ names }: Filters, name: string): boolean {
   return names.length === 0 || names.some((pattern) => matchesPattern(name, pattern));
 }
 
-/** Filters that need the live resource itself. A resource without tags or project does not match a filter for them. */
+/** Whether a live resource has the tags and the project of the filters. Without tags or project, it does not match a filter for them. */
 function matchesContent({ tags, project }: Filters, live: LiveResource, projects: LiveProjects): boolean {
   if (project !== undefined && !projects.has(live, project)) return false;
   return tags.every((tag) => hasTag(live, tag));

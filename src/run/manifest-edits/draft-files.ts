@@ -85,7 +85,7 @@ function textOf([first]: readonly LocatedChange[]): string {
   return first?.source.text ?? '';
 }
 
-/** A file has either documents or cells. */
+/** The text of a file with all of its changes. A file has either documents or cells. */
 function editAll(source: SourceText, members: readonly LocatedChange[]): string | undefined {
   const cells = members.flatMap(({ edit }) => ('cell' in edit ? [edit] : []));
   if (cells.length === 0) return editText(source, editsOf(members));
@@ -188,7 +188,7 @@ function hiddenIn(text: string, kinds: Registry): string[] {
   return [...hidden, ...partsOfAddresses(shown).map(({ start, end }) => shown.slice(start, end))];
 }
 
-/** Line breaks stay, so that line numbers do not change. */
+/** The text with its hidden parts replaced. Line breaks stay, so that line numbers do not change. */
 function withoutHidden(
   text: string,
   kinds: Registry,

@@ -92,7 +92,7 @@ export function locateChange(
 export interface TemplateChange {
   readonly accepted: AcceptedChange;
   readonly document: MadeFromTemplate;
-  /** in the document */
+  /** the path in the document */
   readonly where: Path;
   readonly place: Place;
   readonly edits: readonly ValueEdit[] | 'remove';
@@ -136,7 +136,7 @@ function namedEdits(
   ];
 }
 
-/** In a short form, the name of the short form takes the place of the child's first field. */
+/** The path of the value in the document. In a short form, its name takes the place of the child's first field. */
 function pathInDocument({ path }: AcceptedChange, { shortForm, declaration }: Entry, kind: Kind): Path {
   const [name, ...rest] = path;
   if (shortForm !== undefined) return ['spec', shortForm, ...rest];
@@ -272,11 +272,11 @@ function writtenSet(compare: Comparison, live: readonly Json[], written: Json | 
 
 export interface AcceptedChange {
   readonly address: Address;
-  /** of the field; empty for the whole resource */
+  /** the path of the field; empty for the whole resource */
   readonly path: Path;
   /** canonical; undefined removes the member, or the resource */
   readonly value: Json | undefined;
-  /** for the id of an object: a name that no other object has; absent if there is none, or it is not known */
+  /** if the value is the id of an object: its name, if it is known and no other object has it */
   readonly name?: string;
 }
 

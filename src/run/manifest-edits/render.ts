@@ -19,8 +19,9 @@ export type NothingTaken =
   | 'as-applied'
   /** the values that differ follow from other fields, or are set by trueup itself */
   | 'not-written'
+  /** no value that was read differs, but not everything could be read */
   | 'not-all-seen'
-  /** of an apply that is reverted */
+  /** the apply that should be reverted changed no value that manifests declare */
   | 'no-values-before';
 
 /** A value that widens access if it is applied: a risk as a plan has it. */

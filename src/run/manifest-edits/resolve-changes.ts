@@ -70,7 +70,7 @@ export async function resolveAcceptedChanges(
   refuseAll(first.refusals);
   for (;;) {
     const excluded = new Set(refusals.keys());
-    const round = await takeAll(first, { ...context, excluded, known });
+    const round = await acceptAll(first, { ...context, excluded, known });
     refuseAll(round.refusals);
     if (round.failed === undefined)
       return {
@@ -90,7 +90,7 @@ interface RoundContext extends ResolveContext {
 }
 
 interface Round extends Omit<ResolvedChanges, 'widens'> {
-  /** with all changes that were placed */
+  /** the trial of the manifests with all changes that were placed */
   readonly trial: Trial;
   /** changes that must be left out of the next attempt */
   readonly failed?: readonly Refusal[];
@@ -109,7 +109,7 @@ function widensBy({ placed, trial }: Round, first: Trial, { kinds }: ResolveCont
 }
 
 /** Accepts all changes that are not excluded, round by round. */
-async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
+async function acceptAll(first: Trial, context: RoundContext): Promise<Round> {
   const { kinds, secrets, cwd, excluded } = context;
   const placed: LocatedChange[] = [];
   const refusals: Refusal[] = [];
@@ -212,7 +212,7 @@ async function searchCulprits(
   byAddress: readonly (readonly AcceptedChange[])[],
   context: RoundContext,
 ): Promise<readonly Refusal[]> {
-  const { failed } = await takeAll({ ...first, acceptedChanges: byAddress.flat() }, context);
+  const { failed } = await acceptAll({ ...first, acceptedChanges: byAddress.flat() }, context);
   if (failed === undefined || byAddress.length === 1) return failed ?? [];
   const half = Math.ceil(byAddress.length / 2);
   const [left, right] = [byAddress.slice(0, half), byAddress.slice(half)];

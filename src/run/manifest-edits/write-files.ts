@@ -81,7 +81,7 @@ interface ReadFile {
   readonly text: string | undefined;
 }
 
-/** A symbolic link stays: its target is written. Undefined if the file changed, or is not in the repository. */
+/** An existing file. A symbolic link stays: its target is written. Undefined if the file changed, or is not in the repository. */
 async function readTarget({ file, repository, before, after }: FileChange): Promise<ReadFile | undefined> {
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined || !liesIn(repository, real)) return undefined;

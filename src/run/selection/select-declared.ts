@@ -35,7 +35,7 @@ interface Declared {
 }
 
 export interface ChangedResources {
-  /** of the merge base */
+  /** the merge base */
   readonly commit: string;
   readonly addresses: ReadonlySet<AddressText>;
 }

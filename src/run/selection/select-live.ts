@@ -161,7 +161,7 @@ export function hasTag({ spec, facts }: Pick<LiveResource, 'spec' | 'facts'>, ta
   return value.length === 0 ? found !== undefined : found === value.join('=');
 }
 
-/** Always true for tags and projects, which may be in any target. */
+/** Whether a selector may match resources of these kinds in the target. Always true for tags and projects, which may be in any target. */
 function mayMatchIn({ by, value }: Selector, { name, service }: Target, kinds: readonly Kind[]): boolean {
   if (by !== 'address') return true;
   return kinds.some((kind) => kind.service === service && patternsOverlap(`${kind.name}/${name}/*`, value));

@@ -213,7 +213,7 @@ function releaseFromServer(socket: Socket): void {
   socket.setTimeout(0);
 }
 
-/** Includes the parser's text, which names the problem and repeats nothing of the request. */
+/** The answer to an error of the parser. It includes the parser's text, which names the problem and repeats nothing of the request. */
 function refusalOf({ code, reason }: ClientError): readonly [status: string, text: string] {
   const why = reason === undefined ? '' : `: ${reason}`;
   return REFUSAL_OF_ERROR[code ?? ''] ?? [BAD_REQUEST, `The request cannot be read${why}`];

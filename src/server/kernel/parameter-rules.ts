@@ -55,7 +55,7 @@ function isAmong(values: readonly unknown[] = [], value: unknown): boolean {
   return values.length === 0 || values.some((each) => isLike(each, value));
 }
 
-/** Numbers of requests are kept as texts, so they never equal a number of a policy. */
+/** Whether a value matches one of a policy. Numbers of requests are kept as texts, so they never equal a number of a policy. */
 function isLike(pattern: unknown, value: unknown): boolean {
   if (typeof pattern !== 'string' || typeof value !== 'string') return isDeepStrictEqual(pattern, value);
   if (pattern.length < 2) return pattern === value;

@@ -52,7 +52,7 @@ export async function dialectsServedAt(dataFile: string, url: string): Promise<D
   }
 }
 
-/** The proof is in headers, because the body of an unknown server may be endless. */
+/** Asks a server for its proof, which is in headers, because the body of an unknown server may be endless. */
 async function ask(url: string): Promise<{ proof: string; dialects: string } | undefined> {
   try {
     const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -132,7 +132,7 @@ function sendFile(reply: FastifyReply, { size, parts }: FileContent, isHead: boo
   return reply.send(isHead ? '' : Readable.from(parts, { highWaterMark: 1 }));
 }
 
-/** A refused file is still read to its end: a client that is still sending would not get the answer. */
+/** Receives an upload. A refused file is still read to its end: a client that is still sending would not get the answer. */
 async function receiveFile(services: Services, body: Readable, begin: () => Receiver): Promise<void> {
   const { database } = services;
   let receiver: Receiver | undefined;

@@ -53,15 +53,15 @@ export function writeSeed(seeding: Seeding, seed: Seed): void {
     eachOf(seed.organizations, (organization) => applyOrganization(seeding, organization));
     eachOf(seed.mounts, (path) => applyMount(seeding, path));
     eachOf(seed.releases, (version) => {
-      if (seeding.isNew('release', version)) addRelease(seeding.database, version);
+      if (seeding.recordIfNew('release', version)) addRelease(seeding.database, version);
     });
     eachOf(seed.policies, (policy) => applyPolicy(seeding, policy));
     eachOf(seed['service-tokens'], (token) => applyServiceToken(seeding, token));
   });
 }
 
-function applyUser({ database, now, isNew }: Seeding, user: UserSeed): void {
-  if (!isNew('user', user.username)) return;
+function applyUser({ database, now, recordIfNew }: Seeding, user: UserSeed): void {
+  if (!recordIfNew('user', user.username)) return;
   database.run(
     `INSERT INTO users (id, username, created_at) VALUES (:id, :username, :now)
      ON CONFLICT (username) DO NOTHING`,
@@ -71,9 +71,9 @@ function applyUser({ database, now, isNew }: Seeding, user: UserSeed): void {
 }
 
 /** Called after all users exist, because one user may impersonate another. */
-function applyUserTokens({ database, now, isNew }: Seeding, user: UserSeed): void {
+function applyUserTokens({ database, now, recordIfNew }: Seeding, user: UserSeed): void {
   eachOf<UserTokenSeed>(tokensOf(user), (seed) => {
-    if (!isNew('user', user.username, 'token', hashToken(seed.token))) return;
+    if (!recordIfNew('user', user.username, 'token', hashToken(seed.token))) return;
     const impersonator = seed['impersonated-by'];
     const impersonatorId = impersonator === undefined ? null : userId(impersonator);
     const grant = { userId: userId(user.username), impersonatorId, ...tokenTerms(seed) };
@@ -89,8 +89,8 @@ function userId(username: string): string {
 // Invariant: the order is agent pools, projects, workspaces, teams, because each can refer to those before it.
 
 function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
-  const { isNew } = seeding;
-  const wasNew = isNew('organization', seed.name);
+  const { recordIfNew } = seeding;
+  const wasNew = recordIfNew('organization', seed.name);
   const organizationId = findOrCreate(seeding, seed, wasNew);
   // The organization was seeded and later deleted: nothing in it is created again.
   if (organizationId === undefined) return;
@@ -112,7 +112,7 @@ function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
   eachOf(seed.workspaces, (workspace) => applyWorkspace(context, workspace));
   eachOf(seed.teams, (team) => applyTeam(context, team));
   eachOf(seed.members, (username) => {
-    if (isNew('member', seed.name, username)) addMember(context, username);
+    if (recordIfNew('member', seed.name, username)) addMember(context, username);
   });
   eachOf(tokensOf(seed), (given) => writeToken(context, given, false));
   const token = seed['audit-trails-token'];
@@ -121,8 +121,8 @@ function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
 }
 
 function writeToken(context: SeedContext, seed: TokenSeed, isForAuditTrails: boolean): void {
-  const { database, organizationId, organizationName, now, isNew } = context;
-  if (!isNew('organization', organizationName, 'token', hashToken(seed.token))) return;
+  const { database, organizationId, organizationName, now, recordIfNew } = context;
+  if (!recordIfNew('organization', organizationName, 'token', hashToken(seed.token))) return;
   const userId = ensureServiceAccount(database, organizationId, now);
   const grant = { userId, organizationId, isForAuditTrails, ...tokenTerms(seed) };
   registerApiToken(database, seed.token, grant, now);
@@ -130,13 +130,13 @@ function writeToken(context: SeedContext, seed: TokenSeed, isForAuditTrails: boo
 
 /** The identity of an event is its content, and the number of equal events before it. */
 function writeAuditEvents(context: SeedContext, events: readonly AddedEvent[]): void {
-  const { database, organizationId, organizationName, now, isNew } = context;
+  const { database, organizationId, organizationName, now, recordIfNew } = context;
   const counts = new Map<string, number>();
   for (const event of events) {
     const content = JSON.stringify(event);
     const before = counts.get(content) ?? 0;
     counts.set(content, before + 1);
-    if (isNew('audit event', organizationName, content, String(before)))
+    if (recordIfNew('audit event', organizationName, content, String(before)))
       addEvent(database, organizationId, event, now);
   }
 }
@@ -203,9 +203,12 @@ function writeNamed(
   { table, what, prefix }: typeof POOLS | typeof SSH_KEYS,
   seed: NamedSeed,
 ): void {
-  const { database, organizationId, organizationName, now, isNew } = context;
+  const { database, organizationId, organizationName, now, recordIfNew } = context;
   const id = seed.id ?? stableId(prefix, organizationName, seed.name);
-  if (!isNew(what, organizationName, id) || alreadyExists(context, { table, what, id, name: seed.name }))
+  if (
+    !recordIfNew(what, organizationName, id) ||
+    alreadyExists(context, { table, what, id, name: seed.name })
+  )
     return;
   database.insert(table, {
     id,
@@ -222,7 +225,7 @@ function writeConnection(
   columns: Record<string, string | null>,
 ): void {
   if (
-    !context.isNew(what, context.organizationName, seed.id) ||
+    !context.recordIfNew(what, context.organizationName, seed.id) ||
     alreadyExists(context, { table, what, id: seed.id })
   )
     return;
@@ -239,7 +242,7 @@ function writeConnection(
 function writeProject(context: SeedContext, seed: ProjectSeed): void {
   const { database, organizationName, now } = context;
   const id = seededId(context, 'projects', seed.name);
-  if (!context.isNew('project', organizationName, id)) return;
+  if (!context.recordIfNew('project', organizationName, id)) return;
   const thing = { table: 'projects', what: 'project', id, name: seed.name } as const;
   if (!alreadyExists(context, thing)) insertProject(context, id, seed.name);
   database.update(

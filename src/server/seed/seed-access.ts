@@ -25,20 +25,22 @@ import {
 } from './seeding.ts';
 
 export function applyTeam(context: SeedContext, seed: TeamSeed): void {
-  const isNew = (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part);
-  const id = findOrCreate(context, seed, isNew());
+  const recordIfNew = (...part: string[]) =>
+    context.recordIfNew('team', context.organizationName, seed.name, ...part);
+  const id = findOrCreate(context, seed, recordIfNew());
   // The team was seeded and later deleted: nothing of it is created again.
   if (id === undefined) return;
   eachOf(seed.members, (username) => {
-    if (isNew('member', username)) addTeamMember(context, id, username);
+    if (recordIfNew('member', username)) addTeamMember(context, id, username);
   });
   for (const [name, access] of Object.entries(seed['project-access'] ?? {})) {
     const thingId = seededId(context, 'projects', name);
-    if (isNew('project-access', thingId)) grantIfPresent(context, 'project', { teamId: id, thingId, access });
+    if (recordIfNew('project-access', thingId))
+      grantIfPresent(context, 'project', { teamId: id, thingId, access });
   }
   for (const [name, access] of Object.entries(seed['workspace-access'] ?? {})) {
     const thingId = seededId(context, 'workspaces', name);
-    if (!isNew('workspace-access', thingId)) continue;
+    if (!recordIfNew('workspace-access', thingId)) continue;
     grantIfPresent(context, 'workspace', {
       teamId: id,
       thingId,
@@ -47,13 +49,13 @@ export function applyTeam(context: SeedContext, seed: TeamSeed): void {
         : { access: 'custom', permissions: access as readonly Permission[] }),
     });
   }
-  eachOf(tokensOf(seed), (token) => addToken(context, { id, name: seed.name, isNew }, token));
+  eachOf(tokensOf(seed), (token) => addToken(context, { id, name: seed.name, recordIfNew }, token));
 }
 
 interface Team {
   readonly id: string;
   readonly name: string;
-  isNew(...part: string[]): boolean;
+  recordIfNew(...part: string[]): boolean;
 }
 
 /** The id of the team, also after a rename; undefined if it was seeded before and then deleted. */
@@ -85,7 +87,7 @@ function findOrCreate(context: SeedContext, seed: TeamSeed, isNew: boolean): str
 }
 
 function addToken(context: SeedContext, team: Team, seed: TokenSeed): void {
-  if (!team.isNew('token', hashToken(seed.token))) return;
+  if (!team.recordIfNew('token', hashToken(seed.token))) return;
   const { database, now } = context;
   const userId = ensureServiceAccount(database, team.id, now);
   registerApiToken(database, seed.token, { userId, teamId: team.id, ...tokenTerms(seed) }, now);
@@ -108,15 +110,15 @@ function grantIfPresent(context: SeedContext, kind: AccessKind, grant: Grant): v
 // The secrets service in a seed: mounts, policies and tokens. read-seed.ts has checked their durations and times.
 
 /** A cluster-auth mount in the root namespace; an existing one stays as it is. */
-export function applyMount({ database, now, isNew }: Seeding, path: string): void {
-  if (!isNew('mount', path)) return;
+export function applyMount({ database, now, recordIfNew }: Seeding, path: string): void {
+  if (!recordIfNew('mount', path)) return;
   storeMount(database, { namespace: '', path, type: CLUSTER_AUTH_METHOD, settings: {} }, now);
 }
 
 /** A policy of the root namespace, with its name in lower case as in the API. It replaces a policy of the same name. */
-export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): void {
+export function applyPolicy({ database, recordIfNew }: Seeding, policy: PolicySeed): void {
   const name = policy.name.toLowerCase();
-  if (!isNew('policy', name)) return;
+  if (!recordIfNew('policy', name)) return;
   database.run(
     `INSERT INTO service_policies (namespace, name, rules, source) VALUES ('', :name, :rules, '')
      ON CONFLICT (namespace, name) DO UPDATE SET rules = excluded.rules, source = ''`,
@@ -125,8 +127,8 @@ export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): v
 }
 
 /** A token of the root namespace. Without a ttl, a period or an expiry it never expires and is not renewable. */
-export function applyServiceToken({ database, now, isNew }: Seeding, seed: ServiceTokenSeed): void {
-  if (!isNew('service-token', hashToken(seed.token))) return;
+export function applyServiceToken({ database, now, recordIfNew }: Seeding, seed: ServiceTokenSeed): void {
+  if (!recordIfNew('service-token', hashToken(seed.token))) return;
   const period = secondsOf(seed.period);
   const explicitMaxTtl = secondsOf(seed['explicit-max-ttl']);
   const end = expiryOf(seed) ?? undefined;

@@ -25,7 +25,8 @@ export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void 
   const { database, organizationId, now } = context;
   const id = seededId(context, 'workspaces', seed.name);
   const thing = { table: 'workspaces', what: 'workspace', id, name: seed.name } as const;
-  if (!context.isNew('workspace', context.organizationName, id) || alreadyExists(context, thing)) return;
+  if (!context.recordIfNew('workspace', context.organizationName, id) || alreadyExists(context, thing))
+    return;
   createWorkspace(context, id, seed);
   const run = seed['locked-by-run'];
   database.update(

@@ -10,8 +10,8 @@ import type { OrganizationSeed, TokenSeed } from './seed-schema.ts';
 export interface Seeding {
   readonly database: Database;
   readonly now: Date;
-  /** Whether the item was not seeded before; records it as seeded. */
-  isNew(...identity: readonly string[]): boolean;
+  /** Records an item as seeded. @returns whether it is new, so that it must be written */
+  recordIfNew(...identity: readonly string[]): boolean;
 }
 
 /** For the seeds of users: writes each item once. */
@@ -19,7 +19,7 @@ export function seedOnce(database: Database, now: Date): Seeding {
   return {
     database,
     now,
-    isNew: (...identity) =>
+    recordIfNew: (...identity) =>
       database.run('INSERT OR IGNORE INTO seeded_things (thing, seeded_at) VALUES (:thing, :now)', {
         thing: JSON.stringify(identity),
         now: now.toISOString(),
@@ -29,7 +29,7 @@ export function seedOnce(database: Database, now: Date): Seeding {
 
 /** For items that must always exist: nothing is remembered, so writing the seed again must change nothing that exists. */
 export function seedAlways(database: Database, now: Date): Seeding {
-  return { database, now, isNew: () => true };
+  return { database, now, recordIfNew: () => true };
 }
 
 /** A new item of a seed has the name or the id of another item of the file. */

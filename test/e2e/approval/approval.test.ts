@@ -59,7 +59,7 @@ describe('the same job, run again', () => {
     expect(await planning.ledger()).toMatchObject({ approved: { digest } });
     bench.wire.reset();
     const { out } = await planning.run(job, 0);
-    expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
+    expect(out).toContain('Of 2 approved changes, 1 is done already; 1 is left to apply');
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
     expect(await planning.ledger()).not.toHaveProperty('approved');
   });

@@ -137,7 +137,7 @@ describe('apply plan.json', () => {
     await setByHand(bench, 'first', { description: 'two' });
     bench.wire.reset();
     const { out } = await planning.run(['apply', 'plan.json'], 0);
-    expect(out).toContain('Of 1 approved change, 0 are true already; 1 is left to apply');
+    expect(out).toContain('Of 1 approved change, 0 are done already; 1 is left to apply');
     const [write, ...more] = bench.wire.writes();
     expect(more).toEqual([]);
     expect(JSON.parse(write?.text ?? '').data.attributes).toMatchObject({ 'auto-apply': false });

@@ -50,7 +50,7 @@ describe('An acknowledged exchange of names that failed half-way', () => {
     expect(await stack.plan(0)).toMatchObject({ guards: [], changes: [{ name: 'b' }] });
     bench.wire.reset();
     const { out } = await stack.run(approved, 0);
-    expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
+    expect(out).toContain('Of 2 approved changes, 1 is done already; 1 is left to apply');
     expect(await stack.plan(0)).toMatchObject({ guards: [], changes: [] });
     expect(await recordedIds()).toEqual({ a: b, b: a });
   });

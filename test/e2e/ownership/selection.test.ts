@@ -236,7 +236,7 @@ describe('the plan file of a selection', () => {
     await pipe(stack, ['apply', 'plan.json', '-'], { of, code: 6 });
     bench.wire.reset();
     const { out } = await pipe(stack, ['apply', 'plan.json', '-'], { of, code: 0 });
-    expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
+    expect(out).toContain('Of 2 approved changes, 1 is done already; 1 is left to apply');
     expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/jobs']);
   });
 });

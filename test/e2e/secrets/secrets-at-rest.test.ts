@@ -179,7 +179,7 @@ describe('The ledger', () => {
     expect(await contentOfFiles(stack)).not.toContain(secrets.API_TOKEN);
     bench.wire.reset();
     const { out } = await stack.run(['apply', '--approve', digest], 0);
-    expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
+    expect(out).toContain('Of 2 approved changes, 1 is done already; 1 is left to apply');
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
   });
 });
