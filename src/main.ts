@@ -83,7 +83,7 @@ function currentFolder(): string {
 const stops = new Set<() => void>();
 let hasFailed = false;
 
-// A bug is printed with its stack, and the run is stopped like by a signal, so that requests in flight end and the lock is released.
+// A bug is printed with its stack, and the run is stopped as by a signal, so that requests in flight end and the lock is released.
 process.on('uncaughtException', (error) => {
   hasFailed = true;
   writeBug(error);

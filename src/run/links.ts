@@ -9,7 +9,7 @@ import type { Dialect, Target } from '../model/stack.ts';
 export class WebPages {
   readonly #pages = new Map<string, (name: string) => string>();
 
-  /** @param dialect that of the target, which may have no pages */
+  /** Adds the pages of a target, if its dialect has any. */
   learn({ name, url, organization }: Target, { workspacePage: template }: Dialect): void {
     // Only services of tests have http addresses, and they have no pages.
     if (template === undefined || organization === undefined || !url.startsWith('https://')) return;
@@ -57,7 +57,7 @@ export function supportsLinks({ isTTY }: { readonly isTTY: boolean }, { env, isC
   if (env['WT_SESSION'] !== undefined) return true;
   const least = programs[env['TERM_PROGRAM'] ?? ''];
   if (least !== undefined) return isAtLeast(env['TERM_PROGRAM_VERSION'] ?? '', least);
-  // 0.50.0 crashes on links.
+  // VTE 0.50.0 crashes on links.
   const vte = Number(env['VTE_VERSION'] ?? 0);
   if (vte > 5000) return true;
   return /^(?:alacritty|xterm-kitty|xterm-ghostty|foot)\b/.test(env['TERM'] ?? '');

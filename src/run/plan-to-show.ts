@@ -27,7 +27,7 @@ export async function planToShow(
   return { plan: withOrigin(noted, prepared), planning };
 }
 
-/** The plan, with who last modified drifted resources. Only changes show them, so a plan without changes needs no search for drift. */
+/** The plan, with who last modified drifted resources. Only changes show that, so drift is not searched for without changes. */
 async function makePlanWithAuthors(
   prepared: PreparedRun<ReaderConnection>,
   host: CliHost,

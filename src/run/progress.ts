@@ -48,7 +48,7 @@ interface ProgressHost {
   readonly secrets: Pick<KnownSecrets, 'redactPrinted'>;
 }
 
-/** Whether one line is redrawn: in a terminal. Logs of CI jobs keep each drawing, also where the job has a pseudo terminal. */
+/** Whether one line is redrawn, as a terminal can do. Logs of CI jobs keep each drawing, even if the job has a pseudo terminal. */
 export function hasLiveLine({ env, stdout, stderr }: Omit<ProgressHost, 'now' | 'secrets'>): boolean {
   return stdout.isTTY && stderr.isTTY && env['TERM'] !== 'dumb' && !isCiJob(env);
 }

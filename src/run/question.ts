@@ -20,7 +20,7 @@ export async function askLine(
   stop: AbortSignal,
 ): Promise<string | undefined> {
   const { input, hangUp } = terminal;
-  // Every operation on a closed terminal fails, so there may be several errors. In raw mode only that ends the input.
+  // Every operation on a closed terminal fails, so there may be several errors. In raw mode, only a closed terminal ends the input.
   input.on('error', hangUp).on('end', hangUp);
   // In line mode, a line that was begun before the question would be delivered with its end, after the question.
   input.setRawMode(true);

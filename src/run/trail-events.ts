@@ -99,7 +99,7 @@ async function readAll(
   const live = async (from: number) =>
     hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
   if (found !== undefined) {
-    // The clock of the machine that archived may have been ahead of that of the service, which dates the events.
+    // The clock of the machine that wrote the archive may have been ahead of the service's clock, which dates the events.
     const knownUntil = Math.min(found.until, found.newest?.at ?? found.until);
     const later = await live(Math.max(knownUntil - clockSkew, wanted.from));
     return joined(wanted, found, later);

@@ -121,7 +121,7 @@ function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
   if (headers.origin !== undefined) throw forbidden('The admin API is not for web pages');
 }
 
-/** The host of a request target that is a whole URL: it overrides the header. */
+/** The host of a request target that is a whole URL. It overrides the Host header. */
 function hostOfTarget(target: string): string[] {
   return target.startsWith('/') ? [] : [/^http:\/\/([^/?#]*)/i.exec(target)?.[1] ?? ''];
 }

@@ -146,7 +146,7 @@ export function helpAt(pathInMount: string, dialect: ClusterAuthDialect): Secret
 }
 
 // All paths below `sys/` that need a token (wire/cluster-auth 2.9).
-// Invariant: the first line that matches a path serves it, so longer paths come first.
+// Invariant: the first row that matches a path serves it, so longer paths come first.
 
 const TUNING = { read: readTuning, write: writeTuning };
 const POLICY = { read: readPolicy, write: writePolicy, delete: deletePolicy };

@@ -84,7 +84,7 @@ export async function authorize(
   const consent = {
     agreed: options.yes === true || approval !== undefined,
     named,
-    // Whoever approved a plan file has not seen the guard of a policy that was added later, so naming it does not count.
+    // The person who approved a plan file has not seen the guard of a policy that was added later, so naming it does not count.
     acknowledged: named.filter(
       (id) => policyOf(id) === undefined || given?.guards.some((one) => one.id === id) !== false,
     ),

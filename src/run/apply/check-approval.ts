@@ -171,7 +171,7 @@ function otherContext({ stack, targets, selection, selectors }: PlanDifference, 
 }
 
 /**
- * @returns the approved plan, when the new plan is the same or the rest of it; undefined when an apply of it has ended well and
+ * @returns the approved plan, when the new plan is the same or the rest of it; undefined when an apply of it has succeeded and
  * nothing is left to do
  * @throws CommandStop for another plan, with the difference printed
  */
@@ -245,7 +245,7 @@ function stricterClause({ given }: Approval, more = ''): string {
     : '';
 }
 
-/** Whether an approval is newer than the apply that ended it. One in the ledger is newer: an apply of it has begun and not ended. */
+/** Whether an approval is newer than the apply that ended it. An approval in the ledger is newer: its apply has begun and not ended. */
 function countsAgain({ digest, given, again }: Approval, ended: string, { approved }: Ledger): boolean {
   if (approved?.digest === digest) return true;
   if (given === undefined) return again === true;

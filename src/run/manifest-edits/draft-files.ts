@@ -89,8 +89,8 @@ function textOf([first]: readonly LocatedChange[]): string {
 function editAll(source: SourceText, members: readonly LocatedChange[]): string | undefined {
   const cells = members.flatMap(({ edit }) => ('cell' in edit ? [edit] : []));
   if (cells.length === 0) return editText(source, editsOf(members));
-  const once = new Map(cells.map(({ cell, text }) => [cell.start, { ...cell, text }]));
-  return applySplices(source.text, [...once.values()]);
+  const byStart = new Map(cells.map(({ cell, text }) => [cell.start, { ...cell, text }]));
+  return applySplices(source.text, [...byStart.values()]);
 }
 
 function editsOf(members: readonly LocatedChange[]): DocumentEdit[] {

@@ -26,6 +26,7 @@ import {
   refuse,
 } from './locate-change.ts';
 
+/** What is found with drafts in place of some files of the manifests. */
 export interface Trial {
   readonly manifests: Manifests;
   /** the requested values that differ */
@@ -122,16 +123,16 @@ async function acceptAll(first: Trial, context: RoundContext): Promise<Round> {
     if (stuck.length > 0) return { drafts, placed, trial, refusals, failed: stuck.map(stillDiffers) };
     const entries = entriesByAddress(trial.manifests.entries);
     const places = locateChanges(left, { entries, kinds, cwd });
-    const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
-    const drafted = draftFiles(fits, { drafts, kinds, secrets });
+    const located = places.flatMap((one) => ('why' in one ? [] : [one]));
+    const drafted = draftFiles(located, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
     if (unplaced.length > 0) return { drafts, placed, trial, refusals, failed: unplaced };
-    if (fits.length === 0) {
+    if (located.length === 0) {
       const besides = changedBesides(placed, [first, trial], kinds);
       return { drafts, placed, trial, refusals, ...(besides.length === 0 ? {} : { failed: besides }) };
     }
     drafts = drafted.drafts;
-    placed.push(...fits);
+    placed.push(...located);
     trial = await context.attempt(drafts);
     const wrong = newErrors(trial, context);
     if (wrong.length > 0) return { drafts, placed, trial, refusals, failed: blame(placed, wrong) };

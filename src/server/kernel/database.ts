@@ -109,7 +109,7 @@ export class Database {
     return this.run(sql, { ...columns, id }) > 0;
   }
 
-  /** Runs `work` in one write transaction: all of it happens, or (when it throws) none. An inner one joins the outer. */
+  /** Runs `work` in one write transaction: all of it happens, or (when it throws) none. A transaction inside another one joins it. */
   transaction<T>(work: () => T): T {
     return this.#within('BEGIN IMMEDIATE', work);
   }

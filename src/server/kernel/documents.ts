@@ -113,12 +113,12 @@ export function forbidden(detail: string): ApiError {
   return new ApiError(403, [{ detail }]);
 }
 
-/** It does not exist, or the caller may not see it: both get the same answer, so that callers cannot find out names. */
+/** For what does not exist, and for what the caller may not see: both get the same answer, so that callers cannot find out names. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, [{ detail: `${what} not found, or not authorized for this action` }]);
 }
 
-/** The path exists, and takes these methods only. */
+/** For a path that exists, but takes only these methods. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): ApiError {
   const allow = allowed.join(', ');
   return new ApiError(405, [{ detail: `${method} is not allowed here: the endpoint takes ${allow}` }], {
@@ -144,7 +144,7 @@ export function unavailable(detail: string): ApiError {
   return new ApiError(503, [{ detail }]);
 }
 
-/** All problems of a body at once, so that a client can correct them together. */
+/** Contains all problems of a body, so that a client can correct them together. */
 export function invalid(problems: readonly PointedProblem[]): ApiError {
   return new ApiError(
     422,

@@ -99,7 +99,7 @@ const STATUS_OF_FRAMEWORK_ERROR: Readonly<Record<number, ErrorStatus>> = {
   415: 415,
 };
 
-/** Answers an error. A client that is still sending when the connection ends gets no answer, so a too large body is read and dropped. */
+/** Answers an error. A client that is still sending when the connection ends gets no answer, so all of a body that is too large is read. */
 export async function answerRefusal(
   error: FastifyError | ApiError,
   { raw }: FastifyRequest,

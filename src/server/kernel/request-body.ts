@@ -85,7 +85,7 @@ export function readAttributes(body: unknown, type: string, id?: string) {
   return { attributes, relationships, read, problems };
 }
 
-/** `data` of a body that must be a list of resources of this type, each as found. @throws ApiError 422. */
+/** `data` of a body that must be a list of resources of this type, which are returned as they are. @throws ApiError 422. */
 export function readResourceList(body: unknown, type: string): BodyObject[] {
   const data = asObject(body)?.['data'];
   if (!Array.isArray(data)) {

@@ -14,7 +14,7 @@ export interface Seeding {
   recordIfNew(...identity: readonly string[]): boolean;
 }
 
-/** For the seeds of users: writes each item once. */
+/** For the seeds that users write: each item is written once. */
 export function seedOnce(database: Database, now: Date): Seeding {
   return {
     database,
