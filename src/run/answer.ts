@@ -81,7 +81,7 @@ export function appendSummary(host: CliHost, markdown: string): void {
   append(host, 'GITHUB_STEP_SUMMARY', `${markdown}\n\n`);
 }
 
-/** The outputs of the step, by name. */
+/** Writes the outputs of the step. @param outputs by name */
 export function writeOutputs(host: CliHost, outputs: Readonly<Record<string, string>>): void {
   append(host, 'GITHUB_OUTPUT', Object.entries(outputs).map(withDelimiter(host.newId())).join(''));
 }
@@ -92,7 +92,7 @@ function withDelimiter(id: string): (output: readonly [string, string]) => strin
   return ([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
 }
 
-/** A file that is missing, or cannot be written, does not fail the run. */
+/** Appends to the file that a variable names. A file that is missing, or cannot be written, does not fail the run. */
 function append(host: CliHost, variable: string, text: string): void {
   const file = host.env[variable];
   if (file === undefined || file === '') return;

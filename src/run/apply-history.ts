@@ -101,7 +101,7 @@ export async function keepHistory(
   const isLedgerCommit = from.commit === commits.commit?.id;
   const hasOtherCommits = (commits.otherCommits ?? []).length > 0;
   const isPart = plan.part !== undefined;
-  const commitKeptMember = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
+  const keptCommit = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
     from.commit !== undefined && (isPart || !isLedgerCommit || (hasOtherCommits && !isConverged))
       ? { commitKept: true }
       : {};
@@ -112,36 +112,29 @@ export async function keepHistory(
         if (!completed) return true;
         const ended = nowText();
         const resolution = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
-        let lacksProof = false;
+        let hasOpen = false;
         // An apply of a part does not record what others created.
         const resolved =
           plan.selection !== undefined
             ? Promise.resolve()
             : resolveEntries(store, resolution).then((found) => {
-                lacksProof = found;
+                hasOpen = found;
               });
         const isResolved = await tryToWrite('what this apply found about earlier ones', resolved);
         const endings = endedMember(rest);
-        const needsEntry =
-          proved && (lacksProof || (written !== undefined && !hasSameRecords(ledger, written)));
+        const needsEntry = proved && (hasOpen || (written !== undefined && !hasSameRecords(ledger, written)));
         if (!needsEntry && endings.endedApprovals === undefined) return isResolved;
-        const whole = {
-          ...entry,
-          ...commitKeptMember(isConverged),
-          ended,
-          ...(proved && { proved }),
-          ...endings,
-        };
+        const whole = { ...entry, ...keptCommit(isConverged), ended, ...(proved && { proved }), ...endings };
         const kept = store.keepEntries([whole]);
         return (await tryToWrite('what this apply proved', kept)) && isResolved;
       },
     };
-  await store.keepEntries([{ ...entry, ...commitKeptMember(false) }]);
+  await store.keepEntries([{ ...entry, ...keptCommit(false) }]);
   return {
     end: async (outcomes, { unrecorded, proved, isConverged, ...rest }) => {
       const ended = {
         ...endEntry(entry, outcomes, nowText()),
-        ...commitKeptMember(isConverged),
+        ...keptCommit(isConverged),
         ...(proved && { proved }),
         ...endedMember(rest),
       };

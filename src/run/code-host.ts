@@ -59,7 +59,7 @@ interface JwtRequest extends Omit<CodeHostRun, 'token'> {
 const hint =
   'in GitHub Actions the job needs "permissions: { id-token: write }", which a job of a fork never gets';
 
-/** Each call gets a new JWT, because a JWT is valid for only a few minutes. @throws CommandStop when the provider gives none */
+/** Requests a new JWT with each call, because one is valid for only a few minutes. @throws CommandStop when the provider gives none */
 export async function requestJobJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
   const { host } = about;
   const [url, token] = await Promise.all([read(jwtRequest.url, host), read(jwtRequest.token, host)]).catch(

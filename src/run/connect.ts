@@ -55,13 +55,13 @@ export interface ConnectionLimits {
   readonly abandonWaits: AbortSignal;
 }
 
-/** For plans. @throws CommandStop when a token cannot be read */
+/** Connects for a plan. @throws CommandStop when a token cannot be read */
 export function connectToRead(stack: Stack, host: CliHost, limits: ConnectionLimits): Promise<Connected> {
   return connect(stack, host, { ...limits, open: openReader, onlyReads: true });
 }
 
 /**
- * For apply.
+ * Connects for an apply.
  * @param limits.onlyReads whether this run writes nothing: then it logs in as `readRole`
  * @throws CommandStop when a token cannot be read
  */
@@ -80,7 +80,7 @@ export function asReader(target: Target): Target {
   return { ...target, token: { login: { ...token.login, role: token.login.readRole } } };
 }
 
-/** To try a login at the mount of a target. The target's own token is neither read nor sent. */
+/** Connects to try a login at the mount of a target. The target's own token is neither read nor sent. */
 export async function connectToTry(
   stack: Stack,
   target: Target,
@@ -102,7 +102,7 @@ export async function connectToTry(
 }
 
 /**
- * To check a target that has an address, before a token is sent to it.
+ * Connects to check a target that has an address, before a token is sent to it.
  * @throws CommandStop when the certificate cannot be read, ProxyError
  */
 export async function connectToProbe(

@@ -178,7 +178,7 @@ function unacknowledged(
   return openIds(plan.guards, acknowledged);
 }
 
-/** A policy that denies cannot be acknowledged. */
+/** The error for a plan that policies deny, which cannot be acknowledged. */
 function deniedBy(denied: readonly GuardId[]): CommandStop {
   const names = denied.map((id) => quoted(policyOf(id) ?? id)).join(', ');
   const [what, them] = denied.length === 1 ? ['a policy denies', 'it'] : ['policies deny', 'them'];
@@ -189,7 +189,7 @@ function deniedBy(denied: readonly GuardId[]): CommandStop {
   );
 }
 
-/** Names the guards that block, and the command that acknowledges them. */
+/** The error that names the guards that block, and the command that acknowledges them. */
 function blocked(
   plan: Plan,
   open: readonly GuardId[],

@@ -135,7 +135,7 @@ async function ensureSeeded(stack: Stack, data: string): Promise<void> {
   seedDataFile(data, seed);
 }
 
-/** Undefined when there is no file or it is damaged: then new tokens are registered. */
+/** The stored tokens. Undefined when there is no file or it is damaged: then new tokens are registered. */
 async function readTokens(data: string): Promise<Tokens | undefined> {
   try {
     const tokens: Json = JSON.parse(await readRegularText(pathOf.tokens(data), megabyte));
@@ -231,7 +231,7 @@ async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): P
   }
 }
 
-/** The parser's message is not repeated: it quotes the file, which may be any file of the machine. */
+/** Why a seed cannot be read. The parser's message is not repeated: it quotes the file, which may be any file of the machine. */
 function whyUnread(cause: unknown): string {
   if (!(cause instanceof YAMLException)) return systemErrorMessage(cause) ?? messageOf(cause);
   const { mark } = cause;

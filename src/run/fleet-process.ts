@@ -33,7 +33,7 @@ export type RateMessage = RateOwner &
     | { readonly do: 'set-user'; readonly user: string | undefined }
   );
 
-/** About the right to write, and who approved. */
+/** From the process to its worker, about the right to write, and about who approved. */
 export type ApplyMessage =
   | { readonly do: 'may-write'; readonly id: number }
   | { readonly do: 'approved'; readonly by: readonly string[] };
@@ -47,6 +47,7 @@ export interface RateAnswer {
   readonly count: number;
   /** milliseconds to the first start time */
   readonly wait: number;
+  /** milliseconds between two start times */
   readonly apart: number;
 }
 

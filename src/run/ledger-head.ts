@@ -200,7 +200,7 @@ export function describeRepository({ remote, path }: AppliedRepository): string 
 
 export interface Declared {
   readonly resources: readonly DesiredResource[];
-  /** absolute, of the files that they come from */
+  /** absolute paths of the files that the resources come from */
   readonly paths: readonly string[];
   /** manifests come from standard input, so that no file of the work tree shows what they were made from */
   readonly isPiped: boolean;

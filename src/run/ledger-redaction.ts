@@ -27,7 +27,7 @@ export function storedLedger(ledger: Ledger, stack: string, clean: CliHost['clea
   }));
 }
 
-/** @param stack hashes of redacted values contain its name */
+/** A store that writes no known secrets. @param stack hashes of redacted values contain its name */
 export function redactingStore(store: StackStore, stack: string, clean: CliHost['clean']): StackStore {
   const redacting: Pick<StackStore, 'write' | 'keepEntries' | 'lock'> = {
     write: async (ledger) => {

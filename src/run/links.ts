@@ -26,7 +26,7 @@ export class WebPages {
   }
 }
 
-/** Only printable ASCII is left, so that no name can end the escape sequence. */
+/** The text as printable ASCII, so that no name can end the escape sequence. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll(
     /[!'()*]/g,

@@ -41,7 +41,7 @@ export interface LoadOptions extends InputEnds {
 /** A stack with the settings that hold for a run. */
 export interface AdjustedStack {
   readonly stack: Stack;
-  /** settings that are looser in its file */
+  /** settings that are looser in the stack file than for this run */
   readonly loosened: readonly LoosenedSetting[];
 }
 
@@ -128,7 +128,7 @@ export interface StackRun extends LoadedStack {
 
 export interface StackRunOptions extends Pick<LoadOptions, 'timeout'> {
   readonly host: CliHost;
-  /** disposed of at the end */
+  /** the signals of the run, which are disposed of at its end */
   readonly stops: ReadSignals;
   readonly ignoresMistakes?: boolean;
 }

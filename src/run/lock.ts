@@ -35,7 +35,7 @@ interface LockRequest {
   /** where the ledger is, as in "spec.ledger", if the stack does not name that place */
   readonly at?: string | undefined;
   readonly stop: AbortSignal;
-  /** the wait for another run does not count for it */
+  /** the deadline of the run, for which the wait for another run does not count */
   readonly deadline: Pick<Deadline, 'leaveOut'>;
 }
 
@@ -97,7 +97,7 @@ interface LockingOptions extends Pick<LockRequest, 'run' | 'timeout' | 'path' | 
   readonly terminal: Terminal;
 }
 
-/** For a run that writes. @param options.path of the stack as typed */
+/** Takes and frees the locks of a run that writes. @param options.path of the stack as typed */
 export function lockingFor({ run, timeout, path, stop, terminal }: LockingOptions): Locking {
   return {
     take: (stack, store, { deadline }) =>
@@ -246,11 +246,11 @@ async function release(
 // A run that takes a lock over raises the serial of the ledger first. Then the next ledger write of the run that held the
 // lock is refused, even if that run still believes that it holds the lock, and it sends nothing more.
 
-/** After so many conflicts the other run is alive and writing. */
+/** After so many conflicts, the other run must be alive and writing. */
 const maxAttempts = 10;
 
 /**
- * Does nothing when there is no ledger.
+ * Raises the serial of the ledger. Does nothing when there is no ledger.
  * @returns a message when the serial was not raised because the ledger is damaged; then the other run cannot write it either
  * @throws LedgerError when it cannot be read or written
  */

@@ -28,7 +28,7 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   readonly now: () => number;
   /** the resources that this run has deleted */
   readonly deleted?: ReadonlySet<AddressText>;
-  /** determined while the targets are read */
+  /** the orders of the commits, which are determined while the targets are read */
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
   /** What applies of parts have deleted or released within a day; called only if the plan does that, too. */
   readonly takenByParts?: () => Promise<readonly TakenByPart[]>;
@@ -135,7 +135,7 @@ function clearTextWarning({ name, url }: Target): Diagnostic[] {
 
 // The dialect of each target is compared with the answers that a plan reads anyway.
 
-/** Undefined when the answers so far do not contradict the dialect of the target. */
+/** The problem of a target whose dialect the answers so far contradict; undefined if none does. */
 export function dialectProblem({ target, connection }: ConnectedTarget): Diagnostic | undefined {
   const spoken = connection.spokenDialect();
   const problem = otherDialect(target, spoken, `target ${quoted(target.name)}`);
@@ -166,8 +166,8 @@ async function dialectDoubts(
 }
 
 /**
- * In an organization without workspaces nothing shows the dialect before the first write, except a header of the services that
- * send one. An extra request reads it only if no answer had it.
+ * The doubt about the dialect of an organization without workspaces. Before the first write, only a header that some services send shows
+ * the dialect. An extra request reads it only if no answer had it.
  */
 async function unconfirmed(session: Session, connected: ConnectedTarget): Promise<Diagnostic | undefined> {
   const { target, dialect, connection } = connected;
@@ -209,7 +209,7 @@ function displacedIn(readings: ReadonlyMap<string, LiveReading>): Displaced {
 
 // Asks the services what the tokens of a run may do, so that a plan predicts refusals.
 
-/** One request to each target that has changes and reports rights. */
+/** Predicts refusals, with one request to each target that has changes and reports rights. */
 async function predictRefusals(planning: PlanResult, { targets }: Connected): Promise<PlanResult> {
   const paths = pathsWithRights(planning);
   const asked = await Promise.all(

@@ -79,12 +79,12 @@ export class MovedElsewhere extends LedgerMoved {
   }
 }
 
-/** The move that made this copy has not ended, or another one has followed. */
+/** For a copy whose move has not ended, or was followed by another move. */
 export class CopyError extends LedgerError {
   override readonly name: string = 'CopyError';
 }
 
-/** The move can no longer be finished, so the copy can be replaced like a damaged ledger. */
+/** For a copy whose move can no longer be finished, so that it can be replaced like a damaged ledger. */
 class AbandonedCopy extends DamagedLedger {}
 
 interface Ends {

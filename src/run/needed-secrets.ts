@@ -43,7 +43,7 @@ export async function noteMissingSecrets(plan: Plan, context: SecretContext): Pr
   return { ...plan, changes };
 }
 
-/** Checked before anything is written. @throws CommandStop when a secret that the plan's calls need cannot be read */
+/** Called before anything is written. @throws CommandStop when a secret that the plan's calls need cannot be read */
 export async function refuseMissingSecrets(
   plan: Plan,
   context: SecretContext,
@@ -172,7 +172,7 @@ export function secretNames(resources: readonly DesiredResource[], host: CliHost
   return declaredSecretNames(resources, host.kinds, (text) => host.secrets.sourcesIn(text));
 }
 
-/** Checked before a plan is made or a ledger is written. @throws CommandStop with these errors */
+/** Called before a plan is made or a ledger is written. @throws CommandStop with the errors of `secretNames` */
 export function refuseSecretNames(resources: readonly DesiredResource[], host: CliHost): void {
   const found = secretNames(resources, host);
   if (found.length > 0) throw CommandStop.ofProblems(found);
@@ -287,7 +287,7 @@ function isGiven({ service, token }: Target): boolean {
   return service === 'cluster-auth' && token !== undefined && !('login' in token);
 }
 
-/** Equal for targets that are sent the same token. */
+/** A text that is equal for targets that are sent the same token. */
 function tokenOf({ target: { url, token } }: UsedTarget): string {
   return JSON.stringify([url, token]);
 }

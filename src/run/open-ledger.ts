@@ -123,7 +123,7 @@ export interface StackLedger extends StackRun {
 }
 
 interface LedgerOptions {
-  /** also a ledger that was moved away */
+  /** opens also a ledger that was moved away */
   readonly isAnyLedger?: boolean;
   /** the place of the ledger, if not the one that the stack names */
   readonly place?: LedgerPlace | undefined;
@@ -168,6 +168,7 @@ export interface FormerContext {
 }
 
 /**
+ * Opens the ledger of the stack's former name.
  * @returns undefined for a stack without a former name
  * @throws CommandStop when another stack has taken the former ledger over, or it is locked; LedgerError when it cannot be read
  */

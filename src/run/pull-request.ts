@@ -221,7 +221,7 @@ export async function readEventFile({ env }: Pick<CliHost, 'env'>): Promise<Json
   }
 }
 
-/** A comment is an event of an issue. Only the issue of a pull request has a member `pull_request`. */
+/** The pull request in an event. A comment is an event of an issue; only that of a pull request has a member `pull_request`. */
 function eventIn(event: Json): ReviewEvent {
   const pull = memberOf(event, 'pull_request');
   const issue = memberOf(event, 'issue');

@@ -32,7 +32,7 @@ export interface SecretContext {
   readonly files?: readonly string[] | undefined;
 }
 
-/** For sources that manifests name: only files that the stack allows. */
+/** The context of sources that manifests name, which may be only files that the stack allows. */
 export function secretContext(
   { directory, secrets }: Pick<Stack, 'directory' | 'secrets'>,
   { env }: Pick<CliHost, 'env'>,
@@ -107,7 +107,7 @@ export async function whyAbsent(
   return unread && `the file ${fileToShow(source.file, unread.code)} ${unread.why}`;
 }
 
-/** Checks the file's links again, because they may have changed since the manifests were checked. */
+/** What is wrong with a file's links, which may have changed since the manifests were checked. */
 function linkProblem(file: string, { directory, files }: Omit<SecretContext, 'env'>): string | undefined {
   const real = files && realPathOutside(file, files, directory);
   return real && `links to ${quoted(real)}, which "spec.secrets" of the stack does not admit`;

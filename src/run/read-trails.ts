@@ -111,7 +111,7 @@ async function withoutToken(target: Target, context: TrailContext): Promise<stri
   return isInEdition === false ? noTrailInEdition : noToken;
 }
 
-/** A service that lacks parts of the API has no trail: only hosted services have one, and they have the whole API. */
+/** Whether a service lacks parts of the API, and so has no trail: only hosted services have one, and they have the whole API. */
 function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
   const found = coverage.targets.find(({ target }) => target === name);
   const known: readonly string[] = Object.values(limits);

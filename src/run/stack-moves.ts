@@ -122,7 +122,7 @@ function stackAt({ stack: name, folder }: MoveOrigin, stack: Stack): Stack {
   return { ...stack, name, ...(folder === undefined ? {} : { ledger: { in: 'local', folder } }) };
 }
 
-/** Like a manifest, a ledger must be in the repository of the stack, if the stack is in one. @throws CommandStop */
+/** @throws CommandStop for a ledger outside of the repository of the stack; it must be in it, like a manifest */
 export async function refuseOutside({ folder }: MoveOrigin, { directory }: Stack): Promise<void> {
   if (folder === undefined) return;
   const repository = await findRepository(directory);

@@ -74,7 +74,7 @@ export function openTerminal(host: CliHost, options: { format?: Format; color?: 
   };
 }
 
-/** Links once the run knows the pages of its targets. */
+/** Colours and links: names become links once the run knows the pages of its targets. */
 function withLinks({ pages }: CliHost): Paint {
   const link: Paint['link'] = (name, address) => {
     const page = pages.pageOf(address);

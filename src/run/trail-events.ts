@@ -128,7 +128,7 @@ function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading
   };
 }
 
-/** A trail that lacks an event which it had before may also lack events that were never archived. */
+/** Whether the trail lacks an event that it had before: then it may also lack events that were never archived. */
 function hasForgotten({ events, from }: EventsReading, { newest }: KnownArchive): boolean {
   return newest !== undefined && newest.at >= from && !events.some(({ id }) => id === newest.id);
 }
@@ -282,7 +282,7 @@ function invalidAddress(message: string): CommandStop {
   return new CommandStop('archive-address', message, { exit: exitCodes.invalid });
 }
 
-/** A link in a repository must not lead to a file elsewhere, which would be written. @throws CommandStop */
+/** The absolute path of an archive. A link in a repository must not lead to a file elsewhere: it would be written. @throws CommandStop */
 async function fileBelow(directory: string, file: string): Promise<string> {
   const path = resolve(directory, file);
   const real = await realPlace(path);

@@ -126,7 +126,7 @@ function inOwnNamespace(place: Place, rawToken: string, { database, now }: Servi
   return { ...place, namespace: findToken(database, rawToken, now())?.namespace ?? '' };
 }
 
-/** A request without a token, with an unknown one, or with one that is not valid for its address or namespace. */
+/** The answer to a request without a token, with an unknown one, or with one that is not valid for its address or namespace. */
 function answerUnauthenticated(
   { services, namespace, operation, path }: RoutedRequest,
   rawToken: string,
@@ -214,7 +214,7 @@ function answerToError({ statusCode = 500, message }: FastifyError): SecretsAnsw
   return statusCode < 500 ? answerError(statusCode, message) : answerWrappedError(500, 'internal error');
 }
 
-/** Sets the content type explicitly, even without a body: Fastify would add a charset to it, or remove it. */
+/** Sends an answer. It sets the content type itself, even without a body: Fastify would add a charset to it, or remove it. */
 function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer): FastifyReply {
   if ('location' in given) return sendRedirect(request, reply, given.location);
   const body = envelope(given, request.id);
@@ -225,7 +225,7 @@ function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer
     .send(body === undefined ? undefined : Buffer.from(`${jsonText(body)}\n`));
 }
 
-/** A page for browsers; other requests get only the header. */
+/** Redirects a request: a GET or HEAD also gets a page for browsers, all others only the header. */
 function sendRedirect({ method }: FastifyRequest, reply: FastifyReply, location: string): FastifyReply {
   withSafeHeaders(reply).code(307).header('location', location);
   if (method !== 'GET' && method !== 'HEAD') return reply.send();

@@ -48,7 +48,7 @@ interface ApprovalFlags {
 }
 
 /**
- * Distinguishes plan file and stack, in any order.
+ * Reads what the command line names. Plan file and stack may be in any order.
  * @throws CommandStop with the reason why the apply does not begin
  */
 export async function readApproval(

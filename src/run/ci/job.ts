@@ -32,7 +32,7 @@ export interface CiJob {
   readonly isClosed: boolean;
 }
 
-/** Without CI, or in one that trueup does not know. */
+/** The job without CI, or in a CI that trueup does not know. */
 const noJob: CiJob = {
   event: 'other',
   isOfFork: false,

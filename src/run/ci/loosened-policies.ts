@@ -12,7 +12,7 @@ export type { LoosenedPolicies };
 interface PolicyVersion {
   readonly stack: Stack;
   readonly commit: string;
-  /** of the stack file, from the root of the repository */
+  /** the path of the stack file, from the root of the repository */
   readonly path: string;
 }
 
@@ -36,7 +36,8 @@ export async function policiesBetween(
   const branch = branchOfJob(host.env);
   const isJobBranch = ({ ref }: PolicyRef) =>
     branch !== undefined && [branch, `refs/heads/${branch}`].includes(ref);
-  const mayBeAhead = after.stack.policies?.some((source) => 'git' in source && isJobBranch(source.git)) === true;
+  const mayBeAhead =
+    after.stack.policies?.some((source) => 'git' in source && isJobBranch(source.git)) === true;
   return mayBeAhead && texts.after.length > 0 ? { ...found, sources: [...found.sources, own] } : found;
 }
 

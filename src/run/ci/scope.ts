@@ -82,7 +82,7 @@ export async function openScope(host: CliHost, options: ScopeOptions): Promise<C
   }
 }
 
-/** The job ends when git cannot read something. @param what for people: `the commits of this job` */
+/** The error for what git cannot read; it ends the job. @param what for people: `the commits of this job` */
 export function unreadable(what: string, error: unknown): CommandStop {
   return new CommandStop('commit-unreadable', `${what} cannot be read: ${messageOf(error)}`);
 }

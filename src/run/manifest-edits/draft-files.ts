@@ -135,7 +135,7 @@ export function patchOf(
 
 type Hunk = ReturnType<typeof structuredPatch>['hunks'][number];
 
-/** Compares part by part, because the time of a comparison grows with the square of the differences. */
+/** The differences of two texts, compared part by part, because the time of a comparison grows with the square of the differences. */
 function hunksOf(before: string, after: string): Hunk[] {
   let [oldLine, newLine] = [0, 0];
   return partsOf(before, after).flatMap(({ old, now }) => {
@@ -151,7 +151,7 @@ function hunksOf(before: string, after: string): Hunk[] {
   });
 }
 
-/** So long that a small file is one part: each change then shows the lines around it. */
+/** Characters of a part: so many that a small file is one part, in which each change shows the lines around it. */
 const partLength = 8_000;
 
 /** Groups consecutive documents into parts; one part, if the number of documents changed. */

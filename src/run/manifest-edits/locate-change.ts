@@ -122,7 +122,7 @@ function namedAt({ named }: Kind, spec: Spec, path: Path): NamedReference | unde
   return named?.references.find(({ name, id }) => sameJson(id, path) && valueAt(spec, name) !== undefined);
 }
 
-/** Writes the name of the object if it is unique, else the id in place of the name. Without an object, there is no name. */
+/** Writes the name of the object if it is unique, else the id in place of the name. Without an object, removes the name. */
 function namedEdits(
   { value, name }: AcceptedChange,
   { id }: NamedReference,
@@ -307,7 +307,7 @@ export function refuse(
   return { accepted, why: place === undefined ? why : { ...why, place } };
 }
 
-/** For a value that is a secret, or that adds text that no patch shows: such a value is never written. */
+/** The refusal of a value that is a secret, or that adds text that no patch shows: such a value is never written. */
 export function refuseSecret(accepted: Refusal['accepted'], place: Place | undefined): Refusal {
   return refuse(accepted, 'value-secret', {
     message: `${nameOfAcceptedChange(accepted)} is a secret, or holds one: it is not written into a file`,

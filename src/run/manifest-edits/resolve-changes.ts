@@ -177,7 +177,7 @@ function changedBesides(
   });
 }
 
-/** Whether a refusal is new. That an accepted value no longer differs, or a dropped resource is no longer declared, is none. */
+/** Whether a refusal is new. It is not if an accepted value no longer differs, or a dropped resource is no longer declared. */
 function isNew({ why: { code } }: Refusal): boolean {
   return code !== 'no-difference' && code !== 'unknown-address';
 }

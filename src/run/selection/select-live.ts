@@ -172,7 +172,7 @@ function mayMatchIn({ by, value }: Selector, { name, service }: Target, kinds: r
 const what = 'project';
 
 export class LiveProjects {
-  /** by target */
+  /** the lists of projects, by target */
   readonly #lists = new Map<string, NameList>();
   /** ids that resources refer to, also of projects that no list contains */
   readonly #used = new Set<string>();

@@ -89,7 +89,7 @@ export function authenticateBearer(
   return row === undefined ? undefined : callerOf(database, row);
 }
 
-/** Only the id of that caller's user. Reading the rights of a user in hundreds of teams takes as long as the request itself. */
+/** The id of the user behind the header, without the rights: reading those of a user in hundreds of teams takes as long as the request. */
 export function userBehindBearer(
   database: Database,
   header: string | undefined,

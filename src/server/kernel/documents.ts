@@ -130,7 +130,7 @@ export function conflict(detail: string): ApiError {
   return new ApiError(409, [{ detail }]);
 }
 
-/** `what` is larger than the limit in bytes. */
+/** For something that is larger than the limit in bytes. */
 export function tooLarge(what: string, limit: number): ApiError {
   const mebibytes = limit / 1024 / 1024;
   return new ApiError(413, [

@@ -134,7 +134,7 @@ function ofFramework(error: FastifyError, bodyLimit: number): ApiError {
 }
 
 // How many requests a second one client may send.
-// Invariants: windows of one second, the same for everybody; all tokens of a user share one count. Clients wait for
+// Invariants: windows of one second, the same for all clients; all tokens of a user share one count. Clients wait for
 // `X-RateLimit-Reset`, which is seconds from now, not a time of day (wire/workspaces 1.2).
 
 const WINDOW_MS = 1000;

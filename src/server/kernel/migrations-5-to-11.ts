@@ -106,10 +106,7 @@ ALTER TABLE api_tokens ADD COLUMN impersonator_id TEXT REFERENCES users (id) ON 
 ALTER TABLE api_tokens ADD COLUMN is_for_audit_trails INTEGER NOT NULL DEFAULT 0;
 `;
 
-/**
- * The releases of the engine that workspaces may use. The initial ones are complete minor versions, each from patch 0 to its
- * last; a seed adds others.
- */
+/** The last patch of each minor version of the engine. Workspaces may use all patches from 0 on; a seed adds other releases. */
 const LAST_PATCHES =
   '0.11.15 0.12.31 0.13.7 0.14.11 0.15.5 1.0.11 1.1.9 1.2.9 1.3.10 1.4.7 1.5.7 1.6.6 1.7.5 1.8.5 1.9.8 1.10.5 1.11.4';
 

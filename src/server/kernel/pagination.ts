@@ -17,7 +17,7 @@ export interface Page {
   readonly size: number;
 }
 
-/** For a query's LIMIT and OFFSET. */
+/** The LIMIT and OFFSET of a query for a page. */
 export function pageWindow(page: Page): { limit: number; offset: number } {
   return { limit: page.size, offset: (page.number - 1) * page.size };
 }

@@ -1,5 +1,5 @@
 /**
- * What every part of the embedded service receives: the database, the clock, the dialects, the files of its pod, the audit trail.
+ * What every part of the embedded service receives: the database, the clock, the dialects, the edition, the files of its pod.
  * Parts reach the outside world only through this value, so that a test can replace the clock and two servers in one process
  * share nothing.
  */

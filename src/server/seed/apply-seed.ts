@@ -261,7 +261,7 @@ function writeProject(context: SeedContext, seed: ProjectSeed): void {
   }
 }
 
-/** Every organization has a default project, even if the seed does not contain it. */
+/** Creates the default project, which every organization has, even if the seed does not contain it. */
 function ensureDefaultProject(context: SeedContext): void {
   const { database, organizationId, organizationName } = context;
   const known = database.get(
