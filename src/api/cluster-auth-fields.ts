@@ -15,7 +15,7 @@ export function wireFieldNames(fields: FieldTable): string[] {
   return Object.keys(fields).filter((name) => fields[name]?.local !== true);
 }
 
-/** The answered fields by their names in manifests, with unchanged values. */
+/** The fields of an answer by their names in manifests, with unchanged values. */
 export function returnedFields(names: readonly string[], data: JsonObject): Record<string, Json> {
   const answered: Record<string, Json> = {};
   for (const name of names) {
@@ -30,9 +30,9 @@ export function wireBody(values: Spec): JsonObject {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [snakeCase(name), value]));
 }
 
-// The types of members. Roles and configs are written whole, so live values are sent back unchanged.
+// The types of members. Roles and configs are written whole, so live values are sent back: their types are checked before.
 
-/** A list may be answered as one text, a duration as text. Null and absent members have no value. */
+/** A list may be returned as one text, and a duration as text. Null and absent members have no value. */
 export type MemberType = 'text' | 'list' | 'duration' | 'number' | 'switch';
 
 const hasType: Readonly<Record<MemberType, (value: Json) => boolean>> = {
@@ -52,7 +52,7 @@ const wrongType: Readonly<Record<MemberType, string>> = {
   switch: 'neither true nor false',
 };
 
-/** A clause about the first member with a wrong type, by the service's own name for it; its value is not shown. */
+/** A clause that names the first member with a wrong type, as the service names it and without its value; undefined if there is none. */
 export function wrongTypedMember(
   { dialect }: Pick<Session, 'dialect'>,
   data: JsonObject,
@@ -70,9 +70,7 @@ function isText(value: Json): boolean {
   return typeof value === 'string';
 }
 
-// The canonical value of one field of a complete spec; its default if the spec lacks it.
-
-/** @throws on a name that the table lacks: a bug */
+/** The canonical value of one field; the field's default if the spec lacks it. @throws on a name that the table lacks: a bug */
 export function fieldValue<S extends Spec>(fields: FieldTable, spec: S, name: keyof S & string): Json {
   const field = fields[name];
   if (field === undefined) throw new Error(`no field ${name}`);

@@ -60,7 +60,7 @@ export function mountAnswer(session: Session, answer: Answer): MountAnswer {
   return { is: 'unread', why: whyUnread(session, answer), answer };
 }
 
-/** As an error, for reads before a write: nothing is written without knowing the live state. */
+/** The error of a failed read before a write: nothing is written without knowing the live state. */
 export function unreadError({ why, answer: { method, url } }: Pick<Unread, 'why' | 'answer'>): WireError {
   return new WireError(why, { method, url, sent: false });
 }
@@ -92,21 +92,20 @@ function whyUnread(session: Session, answer: Answer): string {
   return `${mount} could not be read: ${description}`;
 }
 
-/** A service answers an unknown token, and one in another header, like one that lacks a permission (wire/cluster-auth 2.1). */
+/** Names all causes of a 403: an unknown token, a token in the wrong header and a missing permission look alike (wire/cluster-auth 2.1). */
 function whatToCheck({ target, dialect }: Session): string {
   const path = mountSegments(target, dialect).join('/');
   return `check that it is valid, has uses left, and may "list" and "read" below ${quoted(`${path}/`)}, and that the target's "dialect" is right (${quoted(dialect.name)} sends it as ${quoted(dialect.tokenHeader)})`;
 }
 
-// Checks that a mount belongs to this method. Other methods have the same paths and similar roles, where nothing may be created,
-// changed or deleted. First the mount's type is read, once per session. If the service does not show it, the form of the mount's
-// answers decides.
+// Checks that a mount belongs to this method. Mounts of other methods have the same paths and similar roles: nothing may be written
+// there. First the mount's type is read, once per session. If the service does not show it, the form of the mount's answers decides.
 
 export type MountType =
   | { readonly is: 'this' }
   /** the service does not show the type: the form of the answers decides */
   | { readonly is: 'unknown' }
-  /** of another type, or unreachable: no more requests are sent to it */
+  /** of another type, or unreachable: no further requests are sent to it */
   | { readonly is: 'unread'; readonly why: string };
 
 /** The path of the config below every mount of this method. */
@@ -169,7 +168,7 @@ function dialectsWith({ dialect }: Session, holds: (other: Dialect) => boolean):
   return others.map(({ name }) => quoted(name)).join(' or ');
 }
 
-/** For a mount that no role identifies: why its config does not either; undefined if it does. */
+/** Why the config of a mount without roles does not prove that the mount is of this method; undefined if it does. */
 export async function whyConfigIsNoProof(session: Session): Promise<string | undefined> {
   const verdict = checkConfig(session, await readConfig(session));
   if (verdict.is === 'proof') return undefined;
@@ -178,7 +177,7 @@ export async function whyConfigIsNoProof(session: Session): Promise<string | und
     : `could not determine whether ${mountText(session)} serves cluster authentication: the service does not show its type, it has no role, and ${verdict.why}`;
 }
 
-/** @param evidence what shows it, as a clause */
+/** The message about a mount of another method. @param evidence what shows it, as a clause */
 export function anotherMethod(session: Session, evidence: string): string {
   return `${mountText(session)} serves another method than cluster authentication (${evidence}): correct the target's "mount"`;
 }

@@ -1,6 +1,6 @@
 /**
- * The connection to a code host, which has the pull requests: one request at a time, with the same retries as for targets. The
- * token is sent only to the given address: neither a redirect nor a link to the next page is followed.
+ * The connection to a code host, for pull requests, comments and issues. It retries requests like those to targets. The token is sent
+ * only to the given address: neither a redirect nor a link to the next page is followed.
  * Source: wire/code-hosts 3, 4
  */
 import type { Dispatcher } from 'undici';
@@ -27,7 +27,7 @@ export interface CodeHostRequest {
   /** below the API's address, encoded, with query; `graphql` for the GraphQL API of the same service */
   readonly path: string;
   readonly body?: JsonObject;
-  /** whether it is sent again if it may already have been carried out */
+  /** whether the request is sent again even if it may already have been carried out */
   readonly repeatable: boolean;
 }
 
@@ -40,9 +40,9 @@ export interface CodeHostAnswer {
   readonly body: Json;
   /** the service's own words about a failure; empty on success */
   readonly words: string;
-  /** of a list with more, numbered pages: the number of the next one */
+  /** the number of the next page of a list, if there is one and pages have numbers */
   readonly nextPage?: number;
-  /** of a list with more pages without numbers: the parameter `after` of the next one */
+  /** the parameter `after` of the next page of a list, if there is one and pages have no numbers */
   readonly nextCursor?: string;
 }
 
@@ -57,7 +57,7 @@ interface CodeHostOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly token: string;
-  /** the name of the setting with its address, for messages */
+  /** the setting that holds the address, for messages */
   readonly address?: string;
   readonly userAgent: string;
   /** with HTTP_PROXY, HTTPS_PROXY and NO_PROXY */
@@ -75,18 +75,18 @@ interface CodeHostOptions {
   readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
-/** In seconds. */
+/** Time limits in seconds. */
 const limits = { connect: 10, headers: 60, body: 60, answer: 120 };
 
 /** The maximal size of an answer in bytes: a page of a hundred comments of the maximal length. */
 const maxAnswerSize = 128 * 1024 * 1024;
 
-/** Clients that continue after rate limit errors may be blocked, according to the documentation. */
+/** The maximal number of rate limit errors of a request. According to the documentation, clients that continue may be blocked. */
 const maxThrottled = 5;
 
 const apiAddress = 'the address of the API ("--url")';
 
-/** Nothing is sent before the first request. @throws ProxyError */
+/** Opens the connection, which sends nothing yet. @throws ProxyError */
 export function openCodeHost(options: CodeHostOptions): CodeHost {
   const url = new URL(options.url);
   const prefix = url.pathname.replace(/\/+$/, '');
@@ -218,7 +218,7 @@ async function pause(
 interface FinalExchange {
   readonly request: CodeHostRequest;
   readonly raw: Exchange;
-  /** whether the service may have carried it out although there is no answer */
+  /** whether the service may have carried out the request although no attempt succeeded */
   readonly sent: boolean;
   readonly decision: Extract<RetryDecision, { readonly repeat: false }>;
 }
@@ -270,11 +270,11 @@ function urlOf(connection: CodeHostConnection, request: CodeHostRequest): string
 // them.
 // Source: wire/code-hosts 4
 
-/** The wait in seconds if no header has one; doubled each time. */
+/** The wait in seconds if no header says it; doubled each time. */
 const defaultWait = 60;
 
 /**
- * The same exchange with a rate limit error as 429, with the time to wait, as the retry rules expect.
+ * The exchange as the retry rules expect it: a rate limit error has the status 429, and a header with the time to wait.
  * @param earlier number of earlier rate limit errors of this request
  */
 export function withRateLimit(exchange: Exchange, earlier: number): Exchange {
@@ -287,7 +287,7 @@ export function withRateLimit(exchange: Exchange, earlier: number): Exchange {
     status: 429,
     headers: {
       ...headers,
-      // While requests are left, the header is about another limit than the one that refused.
+      // While requests are left, this header is about another limit than the one that was exceeded.
       ...(isSpent && reset !== undefined ? { 'x-ratelimit-reset': reset } : {}),
       ...(hasWait ? {} : { 'retry-after': String(defaultWait * 2 ** earlier) }),
     },
@@ -305,7 +305,7 @@ function isRateLimit(answer: RawAnswer): boolean {
 // another address.
 // Source: wire/code-hosts 3
 
-/** Empty for the last page, and for an answer that is not a list. */
+/** The number or cursor of the next page; empty for the last page, and for an answer that is not a list. */
 function nextOf(answer: RawAnswer): Pick<CodeHostAnswer, 'nextPage' | 'nextCursor'> {
   const linked = linkedParameters(headerOf(answer, 'link') ?? '');
   const page = pageNumber(headerOf(answer, 'x-next-page')) ?? pageNumber(linked?.get('page'));

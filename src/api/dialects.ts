@@ -90,7 +90,7 @@ const vault: Dialect = {
   },
 };
 
-/** A fork with the same names on the wire, the product name included (differences: wire/cluster-auth 2.1, 2.2, 2.5). */
+/** A fork of Vault. It has the same names on the wire, even those with "vault" (differences: wire/cluster-auth 2.1, 2.2, 2.5). */
 const openbao: Dialect = {
   ...vault,
   name: 'openbao',

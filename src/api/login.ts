@@ -38,7 +38,7 @@ const trustFor = 60_000;
 const advice =
   '; a policy of its role with "update" on "auth/token/revoke-self" would let this run revoke it';
 
-/** Requests that do not count as a use of a token (wire/cluster-auth 2.9). At the end, only a token with uses left is revoked. */
+/** Requests that do not use up a use of a token (wire/cluster-auth 2.9). The count matters: only a token with uses left is revoked. */
 const uncounted = /^\/sys\/internal\/ui\/mounts(?:\/|$)/;
 
 /** The current token and its use. */
@@ -147,7 +147,7 @@ class LoginSession implements Authenticator {
     return this.#held;
   }
 
-  async #logIn(verified = false): Promise<HeldToken> {
+  async #logIn(countsAsVerified = false): Promise<HeldToken> {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { mount, role } = this.#login;
     const jwt = (await this.#login.jwt()).trim();
@@ -164,8 +164,8 @@ class LoginSession implements Authenticator {
     }
     this.#login.onUser?.(grant.user);
     this.#retireHeld();
-    // Without the policy "default" a token usually cannot renew itself, so a failed renewal would not show whether it is valid.
-    const isTrusted = verified || lacksDefaultPolicy(grant);
+    // Without the policy "default" a token usually cannot renew itself. A failed renewal would prove nothing, so the login counts as proof.
+    const isTrusted = countsAsVerified || lacksDefaultPolicy(grant);
     this.#held = {
       ...grant,
       verifiedAt: isTrusted ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
@@ -174,7 +174,7 @@ class LoginSession implements Authenticator {
     return this.#held;
   }
 
-  /** A token without uses left is gone. */
+  /** Notes the current token for revocation at the end. Without uses left, the service has removed it already. */
   #retireHeld(): void {
     const held = this.#held;
     if (held !== undefined && held.usesLeft > 0) this.#replaced.push(held);
@@ -186,7 +186,7 @@ class LoginSession implements Authenticator {
   }
 }
 
-/** Whether the login says which policies its token has, and none of them lets every token renew and revoke itself. */
+/** Whether the login lists the policies of its token, and none of them lets the token renew and revoke itself. */
 function lacksDefaultPolicy({ policies }: Grant): boolean {
   return policies.length > 0 && !policies.some((policy) => policy === 'default' || policy === 'root');
 }

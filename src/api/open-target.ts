@@ -31,7 +31,7 @@ export interface ReaderConnection {
   readonly askRights?: (paths: readonly string[]) => Promise<TokenRights>;
   /** requests sent so far, retries included; those of a login are not counted */
   requests(): number;
-  /** milliseconds by which its clock is ahead of the local one, negative if behind; undefined until a response has its time */
+  /** by how many milliseconds the target's clock is ahead, negative if behind; undefined before a response with a `Date` */
   clockAhead(): number | undefined;
   /** The dialect that the answers so far show; undefined if they show none. Sends nothing. */
   spokenDialect(): SpokenDialect | undefined;
@@ -44,13 +44,13 @@ export interface TargetConnection extends ReaderConnection {
   openWriter(): Writer;
 }
 
-/** Opens a target for reading. Nothing is sent before the first read. */
+/** Opens a target for reading. Opening sends nothing. */
 export function openReader(options: TargetOptions): ReaderConnection {
   const { openWriter: _, ...reading } = openTarget(options);
   return reading;
 }
 
-/** Opens a target for reading and writing. Nothing is sent before the first request. */
+/** Opens a target for reading and writing. Opening sends nothing. */
 export function openTarget(options: TargetOptions): TargetConnection {
   const signs = new DialectSigns(options.target, options.dialect);
   const connection = openConnection({ ...options, inspect: (answer) => signs.learn(answer) });
@@ -118,7 +118,7 @@ function openRightsQuery(connection: Connection, token: TokenProvider): RightsQu
   };
 }
 
-/** The answer has a list of capabilities for each path, beside or below `data`. */
+/** The answer has a list of capabilities for each path, in `data` or next to it. */
 function readRights(answer: Answer, paths: readonly string[]): TokenRights {
   const { status, body } = answer;
   const data = isJsonObject(body) && isJsonObject(body['data']) ? body['data'] : body;
@@ -143,7 +143,7 @@ function isTexts(value: Json): value is readonly string[] {
 // a token for audit trails needs no other permission (wire/audit-trails 1.3).
 
 /** The token determines the organization (wire/audit-trails 1.1). */
-const path = '/organization/audit-trail';
+const trailPath = '/organization/audit-trail';
 
 export interface AuditConnection extends TrailChannel {
   /** requests sent so far, retries included */
@@ -152,7 +152,7 @@ export interface AuditConnection extends TrailChannel {
   close(): Promise<void>;
 }
 
-/** Nothing is sent before the first request. */
+/** Opens the connection, which sends nothing yet. */
 export function openAuditTrail({
   token,
   ...options
@@ -160,10 +160,10 @@ export function openAuditTrail({
   // Names are not translated: an archive keeps the response as it is. The trail is plain JSON, unlike other responses of this service.
   const headers = { ...options.dialect.headers, accept: 'application/json' };
   const connection = openConnection({ ...options, dialect: { ...options.dialect, rename: {}, headers } });
-  const dispatcher = auditsOnly(connection.dispatcher, `${connection.prefix}${path}`);
+  const dispatcher = auditsOnly(connection.dispatcher, `${connection.prefix}${trailPath}`);
   const sender = new Sender({ connection, dispatcher, token });
   return {
-    get: (query) => sender.send({ method: 'GET', path: `${path}?${query}`, repeatable: true }),
+    get: (query) => sender.send({ method: 'GET', path: `${trailPath}?${query}`, repeatable: true }),
     requests: () => sender.sent,
     clockAhead: () => connection.difference.ahead,
     async close() {

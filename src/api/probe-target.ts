@@ -13,7 +13,7 @@ export interface ProbeConnection {
   inspectNetwork(): Promise<NetworkFacts>;
   /** Reads a path below the API root, without a token. @throws WireError when there is no answer, or one without JSON */
   get(path: string): Promise<Answer>;
-  /** milliseconds by which its clock is ahead of the local one, negative if behind; undefined until an answer has its time */
+  /** by how many milliseconds the target's clock is ahead, negative if behind; undefined before an answer with a `Date` */
   clockAhead(): number | undefined;
   close(): Promise<void>;
 }

@@ -143,7 +143,7 @@ function mergeSteps(first: LiveReading, rest: LiveReading | undefined, { kinds }
 
 type Sets = ReadonlyMap<string, LiveSet>;
 
-/** In parallel; a target that cannot be read does not stop the others. */
+/** Reads the targets in parallel. One that cannot be read does not stop the others. */
 async function readTargets(
   { sessions }: ReadInput,
   read: (session: Session) => Promise<LiveReading>,
@@ -262,7 +262,7 @@ function requestFor(
   };
 }
 
-/** Kinds that can hold undeclared resources of ours are always read. */
+/** Whether a kind is read: always if it can hold undeclared resources of ours, otherwise if the request names any resource. */
 function mustBeRead(
   { ownership }: Kind,
   { declared, records, begun, isPlannedDeletion }: ReadRequest,

@@ -1,7 +1,7 @@
 /**
  * Reads all pages of a list: the first page has the total, the others are read in parallel. A list is complete when each document
- * has an id, the ids are unique, their number is the total, and the total did not change. A list that changed while it was read is
- * read again once.
+ * has an id, the ids are unique, their number is the total, and the total did not change. An inconsistent list is read again once,
+ * because it may have changed meanwhile.
  */
 import { counted } from '../model/quoted.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
@@ -27,7 +27,7 @@ interface ListPage {
   readonly withoutId: number;
   readonly total?: number;
   readonly pages: number;
-  /** there are more pages, but no total */
+  /** whether the page names a next one, but no total */
   readonly endless: boolean;
 }
 
@@ -35,11 +35,11 @@ interface ListPage {
 export const pageSize = 100;
 
 interface PageOptions {
-  /** items a page, `pageSize` at most */
+  /** items per page, `pageSize` at most */
   readonly size?: number;
   /**
-   * Reduces the items of an arriving page to the members that are used: a list can have thousands of pages. The documents that the
-   * page includes are dropped afterwards.
+   * Reduces the items of an arriving page to the members that are used: a list can have thousands of pages. The `included` documents
+   * of the page are dropped afterwards.
    */
   readonly reduce?: (items: readonly JsonObject[], included: readonly JsonObject[]) => readonly JsonObject[];
 }
@@ -60,7 +60,7 @@ const nothing: Omit<Pages, 'problem'> = { items: [], complete: false };
 /** The maximal number of pages, a hundred times that of the largest known organization. */
 const maxPages = 10_000;
 
-/** Refuses a list with many more pages than its total needs, or with an impossible number of pages. */
+/** Why a list is refused: it has many more pages than its total needs, or an impossible number. Undefined if it is accepted. */
 function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | undefined {
   const needed = Math.ceil(total / Math.max(1, items.length + withoutId));
   if (pages > needed + 10)
@@ -90,7 +90,7 @@ async function readAll(reader: Reader, path: string, options: PageOptions): Prom
   const tooMany = whyTooMany(first);
   if (tooMany !== undefined) return { ...nothing, problem: tooMany };
   const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
-  const rest = isPerhapsMore(first, size)
+  const rest = mayHaveMore(first, size)
     ? await readWhileFull(reader, path, { ...options, size, first })
     : await Promise.all(numbers.map((number) => readPage(reader, path, { ...options, number })));
   const pages = [first, ...rest.filter(isPage)];
@@ -110,8 +110,8 @@ async function readAll(reader: Reader, path: string, options: PageOptions): Prom
   };
 }
 
-/** A full page without a total and without a next page: only the next request shows whether it was the last one. */
-function isPerhapsMore({ items, withoutId, total, endless }: ListPage, size: number): boolean {
+/** Whether a page is full and has neither a total nor a link to a next page: only the next request shows whether it is the last. */
+function mayHaveMore({ items, withoutId, total, endless }: ListPage, size: number): boolean {
   return total === undefined && !endless && items.length + withoutId === size;
 }
 
@@ -126,7 +126,7 @@ async function readWhileFull(
     const page = await readPage(reader, path, { ...options, size, number });
     if (isPage(page) && page.items.length > 0 && page.items[0]?.['id'] === first.items[0]?.['id']) break;
     pages.push(page);
-    if (!isPage(page) || !isPerhapsMore(page, size)) break;
+    if (!isPage(page) || !mayHaveMore(page, size)) break;
   }
   return pages;
 }

@@ -22,7 +22,7 @@ export interface SpokenDialect {
   readonly isCertain: boolean;
 }
 
-/** Collects the signs of a dialect in the answers of one service. For a service with only one dialect there are none. */
+/** Collects the signs of a dialect in the answers of one service. Finds none for services other than workspaces. */
 export class DialectSigns {
   readonly #target: Pick<Target, 'url'>;
   readonly #dialect: Dialect;
@@ -88,8 +88,8 @@ export function dialectOfHost({ url }: Pick<Target, 'url'>): SpokenDialect | und
 }
 
 /**
- * The dialect without an answer header. It is the likely one of a service without workspaces whose answer to `/ping` lacks the header
- * that clients of the other dialects need (wire/workspaces 1.6).
+ * The dialect without an answer header. A service without workspaces probably speaks it, if the answer to `/ping` lacks the header that
+ * clients of the other dialects need (wire/workspaces 1.6).
  */
 export function dialectWithoutHeader({ service }: Pick<Target, 'service'>): SpokenDialect | undefined {
   const all = [...dialects.values()].filter((dialect) => dialect.service === service);

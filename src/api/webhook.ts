@@ -23,7 +23,7 @@ interface WebhookOptions {
   readonly observer?: Observer | undefined;
 }
 
-/** In seconds. */
+/** Time limits in seconds. */
 const limits = { connect: 10, headers: 20, body: 20, answer: 30 };
 
 /** The maximal size of an answer in bytes; its content is not used. */

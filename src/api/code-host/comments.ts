@@ -1,13 +1,13 @@
 /**
- * The comments of one pull request of GitHub or merge request of GitLab: lists, writes and removes them, and finds out who writes
- * them. What differs between the services is in a table for each. Source: wire/code-hosts 1, 2
+ * The comments of one pull request of GitHub or merge request of GitLab: lists, writes and removes them, and finds out which user the
+ * token belongs to. Each service has a table of its paths and members. Source: wire/code-hosts 1, 2
  */
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
 import type { Comment } from './pull-requests.ts';
 import { type Reading, readPages } from './reading.ts';
 
-/** The differences between the services. All paths are below the API's address, unless the table says otherwise. */
+/** The paths and members of one service. All paths are below the API's address. */
 interface ReviewApi {
   /** for messages */
   readonly serviceName: string;
@@ -16,12 +16,12 @@ interface ReviewApi {
   readonly createPath: string;
   commentPath(id: number): string;
   readonly updateMethod: 'PATCH' | 'PUT';
-  /** the review itself, with the commit that it is about */
+  /** the pull request, whose newest commit `headOf` returns */
   readonly reviewPath: string;
   headOf(review: JsonObject): Json | undefined;
   /** the name of the author of a comment; undefined for system notes */
   authorOf(comment: JsonObject): Json | undefined;
-  /** whether an app wrote a comment, whose token belongs to no user */
+  /** whether an app wrote the comment: the token of an app belongs to no user */
   isApp(comment: JsonObject): boolean;
   /** the path of the user that the token belongs to; the service may refuse it to tokens of apps */
   readonly selfPath: string;
@@ -47,7 +47,7 @@ export class NoRights extends Error {
 /** The service refuses for another reason than missing rights. */
 export class ReviewError extends Error {
   override readonly name = 'ReviewError';
-  /** the service failed, and may still have carried the request out */
+  /** whether the service failed: it may still have carried out the request */
   readonly isFault: boolean;
 
   constructor(message: string, isFault = false) {
@@ -56,6 +56,7 @@ export class ReviewError extends Error {
   }
 }
 
+/** The comments of one pull request, and its newest commit. */
 export class Review {
   readonly #host: CodeHost;
   readonly #api: ReviewApi;
@@ -80,7 +81,7 @@ export class Review {
     return [...found.values()].sort((one, other) => one.id - other.id);
   }
 
-  /** Not sent again when its answer was lost: the list shows whether it was carried out. */
+  /** Creates a comment. The request is not repeated when its answer was lost: the list shows whether it was carried out. */
   async create(body: string): Promise<PostedComment> {
     const request = {
       method: 'POST',
@@ -110,7 +111,7 @@ export class Review {
     await this.#host.send({ method: 'DELETE', path: this.#api.commentPath(id), repeatable: true });
   }
 
-  /** The commit that the review is about now; undefined if the token may not see it. */
+  /** The newest commit of the pull request; undefined if the token may not see it. */
   async head(): Promise<string | undefined> {
     const request = { method: 'GET', path: this.#api.reviewPath, repeatable: true } as const;
     const { body } = await this.#host.send(request);
@@ -211,9 +212,7 @@ export function gitlabReview(project: string, number: number): ReviewApi {
   };
 }
 
-// The comments of a pull request with their times, for approvals.
-
-/** Without system comments, and without comments of deleted accounts. */
+/** The comments of a pull request with their times, for approvals; without those of the system and of deleted accounts. */
 export async function commentsIn(
   reading: Reading,
   api: Pick<ReviewApi, 'createPath' | 'authorOf'>,

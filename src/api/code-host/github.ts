@@ -26,6 +26,7 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
   const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
   const [owner = '', name = ''] = repository.split('/');
   const bots = new Map<string, boolean>();
+  // Also remembers whether the account is a bot.
   const userIn = (item: Item, name: string): string | undefined => {
     const user = item.mayItem(name);
     if (user === undefined) return undefined;
@@ -138,10 +139,11 @@ async function readKeys(reading: Reading, path: string): Promise<string[]> {
   return found.flat().flatMap((item) => item.text('key').split(' ')[1] ?? []);
 }
 
+/** @returns undefined if there is no such branch */
 async function readProtection(reading: Reading, root: string, path: string): Promise<boolean | undefined> {
   const branch = await reading.find(`${root}/${path}`);
   if (branch === undefined || branch.flag('protected')) return branch && true;
-  // The flag is about branch protection rules only, not about rulesets.
+  // The flag is about branch protection rules only, not about rulesets. A rule about creation does not protect an existing branch.
   const rules = await reading.list(`${root}/rules/${path}`);
   return rules.some((rule) => rule.text('type') !== 'creation');
 }
@@ -150,7 +152,7 @@ async function readProtection(reading: Reading, root: string, path: string): Pro
 function reviewIn(item: Item, userIn: UserIn): Review | undefined {
   const state = item.text('state');
   if (state === 'COMMENTED' || state === 'PENDING') return undefined;
-  const decided = decisive[state];
+  const decided = statesWithDecision[state];
   if (decided === undefined) throw item.fail(`the state ${quoted(state)} of a review is not known`);
   const by = userIn(item, 'user');
   const commit = item.mayText('commit_id');
@@ -162,7 +164,7 @@ function reviewIn(item: Item, userIn: UserIn): Review | undefined {
   };
 }
 
-const decisive: Readonly<Record<string, Review['state']>> = {
+const statesWithDecision: Readonly<Record<string, Review['state']>> = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes-requested',
   DISMISSED: 'dismissed',
@@ -252,7 +254,7 @@ async function withCoAuthors(item: Item, reading: Reading, repository: string): 
   const mails = coAuthorsIn(item.item('commit').mayText('message') ?? '');
   if (mails.length === 0) return commit;
   const [owner = '', name = ''] = repository.split('/');
-  // The REST API does not say which accounts they have.
+  // The REST API does not say which accounts the addresses of co-authors belong to.
   const data = await reading.query(
     'query($owner: String!, $name: String!, $oid: GitObjectID!) { repository(owner: $owner, name: $name) { object(oid: $oid) { ... on Commit { authors(first: 100) { nodes { user { login } } } } } } }',
     { owner, name, oid: commit.commit },
@@ -279,7 +281,7 @@ function commitIn(item: Item): PullRequestCommit {
 
 // Who pushed the commits of a pull request of GitHub, from the activity log of its repository. Source: wire/code-hosts 7
 
-/** A hundred pushes each. */
+/** The maximal number of pages of the log, with a hundred pushes each. */
 const maxPages = 50;
 
 /** The statuses for a ref that does not exist, or no longer does. */
@@ -291,7 +293,7 @@ async function readGithubPushes(
   { from, branch, head }: PushedBranch,
   commits: readonly string[],
 ): Promise<Pushes> {
-  if (from === undefined) return { is: 'unknown', why: 'the repository that its head is in was deleted' };
+  if (from === undefined) return { is: 'unknown', why: 'the repository of its head branch was deleted' };
   const root = `/repos/${from.split('/').map(encodeURIComponent).join('/')}`;
   const ref = `refs/heads/${branch}`;
   const wanted = new Set([...commits, head]);

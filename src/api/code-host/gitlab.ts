@@ -126,10 +126,10 @@ function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
     : { commits, why: `its head ${head} is not among its commits` };
 }
 
-/** Push events are read from this time before the merge request was opened, in milliseconds. */
+/** Push events are read from this many milliseconds before the merge request was opened. */
 const pushedBefore = 30 * 24 * 3600 * 1000;
 
-/** A hundred events each. */
+/** The maximal number of pages, with a hundred events each. */
 const maxEventPages = 100;
 
 async function readPushes(
@@ -137,7 +137,7 @@ async function readPushes(
   { from, branch, head, createdAt }: PushedBranch,
   commits: readonly string[],
 ): Promise<Pushes> {
-  if (from === undefined) return { is: 'unknown', why: 'the project that its head is in was deleted' };
+  if (from === undefined) return { is: 'unknown', why: 'the project of its head branch was deleted' };
   const wanted = new Set([...commits, head]);
   const since = new Date(Date.parse(createdAt) - pushedBefore).toISOString().slice(0, 10);
   const found: Item[] = [];
@@ -156,14 +156,14 @@ async function readPushes(
   return { is: 'known', by: [...new Set(found.map((item) => item.text('author_username')))] };
 }
 
-/** To any branch: a user who pushed a commit to another branch contributed to it as well. */
+/** Whether one of the commits was pushed to any branch: a user who pushed it to another branch contributed to it as well. */
 function isPushOf(item: Item, commits: ReadonlySet<string>): boolean {
   const push = item.item('push_data');
   return push.text('ref_type') === 'branch' && commits.has(push.mayText('commit_to') ?? '');
 }
 
 /**
- * Approvals name no commit. An approval counts for the head only if it is newer than the head's version of the merge request:
+ * The approvals, which name no commit. One counts for the head only if it is newer than the head's version of the merge request:
  * approvals of the previous version may stay for some seconds.
  */
 async function readApprovals(

@@ -1,24 +1,25 @@
 /**
- * The issues of one repository of GitHub or project of GitLab, each known by a hidden marker in its text. What differs between the services
- * is in a table for each. Source: wire/code-hosts 14
+ * The issues of one repository of GitHub or project of GitLab. A hidden marker at the beginning of its text identifies an issue. Each
+ * service has a table of its paths and members. Source: wire/code-hosts 14
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
 import { ReviewError } from './comments.ts';
 import { readPages } from './reading.ts';
 
-/** The differences between the services. */
+/** The paths and members of one service. */
 interface IssueApi {
   readonly serviceName: string;
   readonly root: string;
-  /** the members of its number and its text */
+  /** the names of the members that hold the number and the text of an issue */
   readonly number: string;
   readonly text: string;
   readonly updateMethod: 'PATCH' | 'PUT';
-  /** a page of issues, open and closed */
+  /** for a list of open and closed issues */
   listQuery(filter: IssueFilter): string;
+  /** the last segment of the path to the comments of an issue */
   readonly comments: string;
-  /** a page of comments that are newer than `since`, or of all comments, newest first */
+  /** for a list of the comments since a time, or of all comments, newest first */
   commentsQuery(since: string): string;
   labels(label: string): Json;
   readonly states: { readonly open: JsonObject; readonly closed: JsonObject };
@@ -56,7 +57,7 @@ export class Issues {
     return oldest;
   }
 
-  /** Not sent again when its answer was lost: the list shows whether it was carried out. */
+  /** Creates an issue. The request is not repeated when its answer was lost: the list shows whether it was carried out. */
   async create({ title, body }: IssueText, label: string): Promise<number> {
     const content = { title, [this.#api.text]: body, labels: this.#api.labels(label) };
     const answer = await this.#send({
@@ -128,7 +129,7 @@ export class Issues {
   }
 }
 
-/** Only at the beginning: elsewhere, the marker may come from somebody else, such as in a drifted value. */
+/** Only at the beginning: elsewhere, the marker may be part of a value that the text shows, such as a drifted one. */
 function begins(text: string, marker: string): boolean {
   return text.trimStart().startsWith(marker);
 }

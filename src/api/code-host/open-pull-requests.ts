@@ -11,7 +11,7 @@ interface CodeHostRepository {
   readonly repository: string;
 }
 
-/** Nothing is sent before the first request. */
+/** Sends nothing itself: only the methods of the result do. */
 export function openPullRequests({ service, repository }: CodeHostRepository, host: CodeHost): PullRequests {
   return service === 'github'
     ? githubPullRequests(new Reading(host, 'GitHub'), repository)

@@ -18,7 +18,7 @@ export interface PullRequest {
   readonly from?: string;
   /** the branch that it is merged into */
   readonly base: string;
-  /** the repository of that branch, as `from` names it */
+  /** the repository of that branch, in the form of `from` */
   readonly to: string;
   /** RFC 3339 */
   readonly createdAt: string;
@@ -114,7 +114,7 @@ export interface RunApprovals {
   readonly commit: string;
   /** who started the run, and who started it again */
   readonly startedBy: readonly string[];
-  /** how often it was started; approvals of GitHub cover all of them */
+  /** how often the run was started; an approval on GitHub covers every start */
   readonly attempt: number;
   readonly decisions: readonly RunDecision[];
 }
@@ -126,6 +126,7 @@ export interface RunDecision {
   readonly at?: string;
 }
 
+/** Where the decisions about a waiting job are found. */
 export interface RunPlace {
   /** of GitHub Actions: the id of the run; of GitLab: the id of the job */
   readonly id: number;
@@ -143,7 +144,7 @@ export interface PullRequests {
   commits(pullRequest: PullRequest): Promise<PullRequestCommits>;
   /** One commit of the repository. */
   commit(id: string): Promise<PullRequestCommit>;
-  /** Who pushed any of these commits as the newest one of the branch; the head must be among them. */
+  /** Who pushed one of these commits, or the head, as the newest commit of a push; unknown if no push of the head is found. */
   pushes(branch: PushedBranch, commits: readonly string[]): Promise<Pushes>;
   /** Reviews with a decision, oldest first; one person may have several. */
   reviews(pullRequest: PullRequest): Promise<readonly Review[]>;

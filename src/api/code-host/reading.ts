@@ -9,7 +9,7 @@ import { CodeHostError } from './pull-requests.ts';
 
 const advice = 'nothing is approved as long as the code host does not give it in full';
 
-/** What the user can do about a refusal: a clause with its colon. */
+/** What the user can do about a refusal, as a clause that begins with a colon; empty if nothing. */
 function toDo(status: number): string {
   if (status === 401) return ': check that the token of this job is valid';
   return status === 403 || status === 404

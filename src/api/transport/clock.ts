@@ -1,5 +1,5 @@
 /**
- * The clock, which tests replace, its difference from a service's clock, and reports of waits of more than a few seconds.
+ * The clock (tests replace it), its difference from a service's clock, and the lines that report long waits: "waiting for …".
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -45,7 +45,7 @@ export class ClockDifference {
     this.#most = isSame ? Math.min(most, this.#most) : most;
   }
 
-  /** How many milliseconds the service is ahead at least; negative if behind, 0 if both may agree; undefined before a response has a time. */
+  /** How many milliseconds the service is ahead at least; negative if behind, 0 if both may agree; undefined before a `Date`. */
   get ahead(): number | undefined {
     if (this.#least === Number.NEGATIVE_INFINITY) return undefined;
     if (this.#least > 0) return this.#least;

@@ -18,11 +18,15 @@ import { highestRate, initialRate, RateController } from './rate-controller.ts';
 import type { SharedRate } from './shared-rate.ts';
 import { Throttle } from './throttle.ts';
 
-/** In milliseconds: to open a connection, until the answer begins, between its parts, and for the whole answer. */
+/** In milliseconds. */
 interface Timeouts {
+  /** to open a connection */
   readonly connect: number;
+  /** until the answer begins */
   readonly headers: number;
+  /** between two parts of the answer */
   readonly body: number;
+  /** for the whole exchange */
   readonly answer: number;
 }
 
@@ -52,7 +56,7 @@ export interface ConnectionOptions {
   readonly env?: Environment;
   /** the end of the run: aborts all waits and all requests in flight */
   readonly signal?: AbortSignal;
-  /** aborts also what may continue after the end of the run: a login in flight, and the revocation of its token */
+  /** aborts what may continue after the end of the run: a login in flight, and the revocation of its token */
   readonly abandonWaits?: AbortSignal;
   /** the deadline of the run, in milliseconds since 1970; an hour from now when absent. No wait goes beyond it. */
   readonly until?: number;
@@ -107,7 +111,7 @@ export interface Connection {
   readonly inspect?: Inspection;
   readonly secrets: KnownSecrets;
   readonly warn: (message: string) => void;
-  /** of the target's clock from the local one */
+  /** how far the target's clock is ahead of the local one */
   readonly difference: ClockDifference;
   /** whether the target has sent any answer */
   hasAnswered: boolean;
@@ -171,7 +175,7 @@ function rateOf({ target, sharedRate }: ConnectionOptions, clock: Clock): RateCo
   // The embedded service has no other users, so it needs no rate limit.
   const none = Number.POSITIVE_INFINITY;
   if (url === 'embedded') return new RateController({ initial: none, highest: none, clock });
-  // The shared rate limits all processes together, so this process does not find a rate of its own.
+  // All processes keep the shared rate together, so this one starts at the highest rate and looks for none of its own.
   if (sharedRate !== undefined)
     return new RateController({ initial: highestRate, highest: highestRate, clock });
   const { freeReads } = services[service];

@@ -78,12 +78,12 @@ export function writesOnly(dispatcher: Dispatcher): Dispatcher {
   );
 }
 
-/** For a login: only POST to these paths. They are complete, with the path of the target's URL. */
+/** For a login: only POST to these paths, which include the path of the target's URL. */
 export function loginsOnly(dispatcher: Dispatcher, paths: readonly string[]): Dispatcher {
   return restrict(dispatcher, 'a login', ({ method, path }) => method === 'POST' && paths.includes(path));
 }
 
-/** For a query of a token's permissions: only POST to this path, which changes nothing. It is complete, as above. */
+/** For a query of a token's permissions: only POST to this full path, which changes nothing. */
 export function asksRightsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
   return restrict(
     dispatcher,
@@ -92,7 +92,7 @@ export function asksRightsOnly(dispatcher: Dispatcher, path: string): Dispatcher
   );
 }
 
-/** For an audit trail: only GET of this path, with any query. It is complete, as above. */
+/** For an audit trail: only GET of this full path, with any query. */
 export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
   return restrict(
     dispatcher,
@@ -101,7 +101,7 @@ export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
   );
 }
 
-/** For the API of a code host: paths below its address, and its GraphQL API. They are complete, as above. */
+/** For the API of a code host: paths that begin with `prefix`, and the full path of its GraphQL API. */
 export function codeHostOnly(dispatcher: Dispatcher, prefix: string, graphql: string): Dispatcher {
   return restrict(dispatcher, 'a code host', ({ path }) => path.startsWith(prefix) || path === graphql);
 }

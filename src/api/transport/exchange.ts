@@ -1,7 +1,6 @@
 /**
- * Sends one request through undici, once, and reads the answer. The body is always read to its end, because an unread body blocks
- * its connection, or it is aborted at a limit. The result shows whether the request may have reached the service, because
- * undici reports when it begins to write.
+ * Sends one request through undici, once, and reads the answer. The body is read to its end or aborted at a limit, because an unread
+ * body blocks its connection. The result shows whether the request may have reached the service: undici reports when it begins to write.
  */
 import type { Dispatcher } from 'undici';
 
@@ -29,7 +28,7 @@ export type Exchange = RawAnswer | BrokenExchange;
 export interface Bounds {
   /** maximal size of the answer's body */
   readonly bytes: number;
-  /** milliseconds from the first byte sent, or the connection begun, to the last byte received */
+  /** milliseconds of the whole exchange, from the wait for a connection to the last byte received */
   readonly milliseconds: number;
 }
 
@@ -58,13 +57,13 @@ export interface Observer {
   wait(why: string, milliseconds: number): void;
 }
 
-interface Limits {
+interface ExchangeOptions {
   readonly observer?: Observer | undefined;
   /** for the observer */
   readonly note?: string;
   /** aborts the exchange at any time */
   readonly signal?: AbortSignal;
-  /** aborts it only while it waits for a connection; a request that was sent continues */
+  /** aborts the exchange only while it waits for a connection; a request that was sent continues */
   readonly stop?: AbortSignal | undefined;
   readonly bounds: Bounds;
 }
@@ -73,7 +72,7 @@ interface Limits {
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, stop, bounds, observer, note = '' }: Limits,
+  { signal, stop, bounds, observer, note = '' }: ExchangeOptions,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Buffer[] = [];

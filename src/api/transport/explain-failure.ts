@@ -9,8 +9,9 @@ export interface FailureContext {
   readonly host: string;
   /** the proxy that the environment sets, without credentials */
   readonly proxy?: string;
-  /** the name of the setting with its address, if it is not the "url" of a target */
+  /** the setting that holds the address, if it is not the "url" of a target */
   readonly address?: string;
+  /** the limits of an exchange */
   readonly seconds: {
     readonly connect: number;
     readonly headers: number;
@@ -31,7 +32,7 @@ interface ExplainInput extends FailureContext {
   readonly name?: string | undefined;
 }
 
-/** The setting with the address of a target. */
+/** The setting that holds the address of a target. */
 export const targetAddress = 'the target\'s "url"';
 
 type Explanation = (input: ExplainInput) => string;

@@ -41,14 +41,14 @@ export async function inspectNetwork({ url, env, caCert, timeout }: NetworkQuest
   const proxy = proxyFor(url, env);
   const peer = proxy === undefined ? url : new URL(proxy.address);
   const hostname = peer.hostname.replace(/^\[(.*)\]$/, '$1');
-  const between =
+  const proxyFact =
     proxy === undefined
       ? {}
       : { proxy: { address: `${peer.protocol}//${peer.host}`, variable: proxy.variable } };
   const addresses = await addressesOf(hostname, timeout);
   if (typeof addresses === 'string')
-    return { ...between, addresses: [], failure: { at: 'name', code: addresses } };
-  const found = { ...between, addresses };
+    return { ...proxyFact, addresses: [], failure: { at: 'name', code: addresses } };
+  const found = { ...proxyFact, addresses };
   const port = Number(peer.port || (peer.protocol === 'https:' ? 443 : 80));
   const socket = await openSocket(connect({ host: hostname, port }), { event: 'connect', timeout });
   if (typeof socket === 'string') return { ...found, failure: { at: 'connection', code: socket } };
@@ -94,13 +94,13 @@ function openSocket<S extends Socket>(
   });
 }
 
-/** Accepts any certificate, to show it. The result says whether a request would. */
+/** Accepts any certificate, to show it. The result says whether a request would accept it. */
 async function inspectTls(
   socket: Socket,
   hostname: string,
   { caCert, timeout }: { readonly caCert: string | undefined; readonly timeout: number },
 ): Promise<Pick<NetworkFacts, 'failure' | 'certificate'>> {
-  // TLS would ignore such a text without an error.
+  // TLS would ignore an invalid text without an error.
   if (caCert !== undefined && !isCertificate(caCert))
     return { failure: { at: 'tls', code: 'ERR_OSSL_PEM_NO_START_LINE' } };
   // Loaded only here: a plan over plain HTTP does not need it.
@@ -121,7 +121,7 @@ async function inspectTls(
   if (typeof opened === 'string') return { failure: { at: 'tls', code: opened } };
   const certificate = certificateOf(secure);
   secure.destroy();
-  // Its type is an error, but the value is the code of one.
+  // The type of this property is Error, but its value is an error code.
   const refused: unknown = secure.authorizationError;
   const code = typeof refused === 'string' ? refused : codeOf(refused);
   return secure.authorized ? { certificate } : { certificate, failure: { at: 'tls', code } };

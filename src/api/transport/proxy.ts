@@ -1,4 +1,4 @@
-/** The proxy that the environment names for an address. In its own file, because commands without requests do not load the dispatcher. */
+/** The proxy that the environment names for an address. Not in dispatcher.ts, because commands without requests do not load undici. */
 import { quoted } from '../../model/quoted.ts';
 
 /** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; names in lower case take precedence. */
@@ -24,7 +24,8 @@ interface Proxy {
 }
 
 /**
- * No proxy is used for addresses of this machine, such as that of the embedded service: a proxy elsewhere cannot reach them.
+ * The proxy for an address; undefined for none. Addresses of this machine, such as that of the embedded service, get none: a proxy
+ * elsewhere cannot reach them.
  * @throws ProxyError
  */
 export function proxyFor(url: URL, env: Environment): Proxy | undefined {
@@ -43,6 +44,7 @@ function isExcluded(url: URL, noProxy: string): boolean {
   const host = bareHost(url.hostname);
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
   return noProxy.split(/[,\s]+/).some((entry) => {
+    // An IPv6 address in brackets, a name, or a bare IPv6 address; then perhaps a port.
     const [, named = '', itsPort = port] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
     const name = bareHost(named.toLowerCase()).replace(/\.$/, '');
     if (name === '' || itsPort !== port) return false;
@@ -65,6 +67,7 @@ function isAddress(proxy: string): boolean {
   try {
     const { protocol, username, password, pathname, search, hash } = new URL(proxy);
     const isPlain = pathname === '/' && search === '' && hash === '';
+    // The decoding throws for an invalid escape, as undici would.
     return (
       isPlain && /^https?:$/.test(protocol) && decodeURIComponent(`${username}${password}`) !== undefined
     );

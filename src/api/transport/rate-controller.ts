@@ -15,10 +15,10 @@ export const highestRate = 200;
 /** The lowest rate after refusals. */
 const lowestRate = 1;
 
-/** The lowest limit derived from the free reads before a 429: they may have been few for other reasons. */
-const lowestFound = 10;
+/** While reads are not paced, a 429 sets the rate to half of the last second's answers. They count as this many at least. */
+const fewestAnswers = 10;
 
-/** Milliseconds without an error before the rate rises, and between two times that it is halved. */
+/** Milliseconds without an error before the rate rises, and at least between two halvings. */
 const interval = 5_000;
 
 /** How many of the last answers the median duration is taken from. */
@@ -48,7 +48,7 @@ interface RateOptions {
   readonly initial: number;
   /** maximum requests per second, even if the service announces more */
   readonly highest: number;
-  /** reads are not paced before the service refuses a request or announces a limit */
+  /** whether reads are not paced until the service refuses a request or announces a limit */
   readonly freeReads?: boolean;
   /** continues from the state of another controller with the same clock */
   readonly state?: RateState | undefined;
@@ -89,6 +89,7 @@ export function ratedAnswer(answer: RawAnswer, milliseconds: number, now: number
 
 export class RateController {
   readonly #clock: Pick<Clock, 'now'>;
+  /** the maximum in the options; `#highest` may be lower, because the service announced a limit */
   readonly #ceiling: number;
   /** Slow answers never lower the rate below this. */
   #initial: number;
@@ -96,8 +97,8 @@ export class RateController {
   #rate: number;
   #isAnnounced = false;
   #freeReads: boolean;
-  /** the last change or error */
-  #since: number;
+  /** the time of the last change of the rate, or of the last error */
+  #calmSince: number;
   #loweredAt = Number.NEGATIVE_INFINITY;
   /** of the last answers at this rate, oldest first */
   #durations: number[] = [];
@@ -114,7 +115,7 @@ export class RateController {
     this.#highest = highest;
     this.#rate = initial;
     this.#freeReads = freeReads;
-    this.#since = clock.now();
+    this.#calmSince = clock.now();
     if (state !== undefined) this.#continue(state);
   }
 
@@ -123,7 +124,7 @@ export class RateController {
     this.#initial = initial;
     this.#highest = highest;
     this.#isAnnounced = isAnnounced;
-    this.#since = since;
+    this.#calmSince = since;
     this.#loweredAt = loweredAt ?? this.#loweredAt;
     this.#durations = [...durations];
     this.#usual = usual;
@@ -136,7 +137,7 @@ export class RateController {
       initial: this.#initial,
       highest: this.#highest,
       isAnnounced: this.#isAnnounced,
-      since: this.#since,
+      since: this.#calmSince,
       loweredAt: finite(this.#loweredAt),
       durations: [...this.#durations],
       usual: this.#usual,
@@ -172,7 +173,7 @@ export class RateController {
 
   /** A request had no answer, or a failed one. */
   failed(): void {
-    this.#since = this.#clock.now();
+    this.#calmSince = this.#clock.now();
   }
 
   #announced({ limit, remaining, reset }: RatedAnswer): void {
@@ -192,11 +193,11 @@ export class RateController {
 
   #refused(status: number): void {
     const now = this.#clock.now();
-    this.#since = now;
+    this.#calmSince = now;
     // Free reads have no rate, so the number of answers in the last second is halved. A 503 says nothing about a limit.
-    const isFound = this.#freeReads && status === 429;
-    const found = Math.max(lowestFound, this.#lastSecond());
-    const half = isFound ? Math.min(this.#highest, found / 2) : this.#rate / 2;
+    const isUnpaced = this.#freeReads && status === 429;
+    const answers = Math.max(fewestAnswers, this.#lastSecond());
+    const half = isUnpaced ? Math.min(this.#highest, answers / 2) : this.#rate / 2;
     this.#freeReads = false;
     if (now - this.#loweredAt < interval) return;
     this.#loweredAt = now;
@@ -226,17 +227,17 @@ export class RateController {
   }
 
   #raise(most: number): void {
-    if (this.#rate >= most || this.#clock.now() - this.#since < interval) return;
+    if (this.#rate >= most || this.#clock.now() - this.#calmSince < interval) return;
     this.#set(Math.min(most, this.#rate * 1.1));
   }
 
   #set(rate: number): void {
     this.#rate = rate;
-    this.#since = this.#clock.now();
+    this.#calmSince = this.#clock.now();
     this.#durations = [];
   }
 
-  /** The number of answers in the last second. */
+  /** Forgets answers older than a second. @returns the number of the others */
   #lastSecond(): number {
     const from = this.#clock.now() - 1000;
     while ((this.#recent[0] ?? from) < from) this.#recent.shift();

@@ -19,7 +19,7 @@ interface AnsweredRequest {
   readonly dialect: Pick<Dialect, 'rename' | 'hosted'>;
   /** removed from all messages */
   readonly secrets: KnownSecrets;
-  /** the setting with the address of the service */
+  /** the setting that holds the address of the service */
   readonly address?: string;
   /** the source of the token, as a clause; absent if none was sent, or it comes from a login */
   readonly tokenFrom?: string | undefined;
@@ -67,13 +67,13 @@ function isFromHosted(raw: RawAnswer, { hosted }: Pick<Dialect, 'hosted'>): bool
   return hosted !== undefined && headerOf(raw, hosted.header) === hosted.value;
 }
 
-/** The encoding of a body that cannot be read, from its header. Requests accept no encoding. */
+/** The encoding that makes a body unreadable; undefined for a readable one. Requests ask for no encoding. */
 function compressionOf(raw: RawAnswer): string | undefined {
   const encoding = headerOf(raw, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   return encoding === 'identity' || encoding === '' || raw.text === '' ? undefined : encoding.slice(0, 40);
 }
 
-/** Adds the source of a refused token. */
+/** Adds the source of a refused token to the message. */
 function withToken(words: string, status: number, tokenFrom: string | undefined): string {
   if (status !== 401 || tokenFrom === undefined) return words;
   return `${words}${words === '' ? '' : '; '}the token comes from ${tokenFrom}`;
@@ -92,7 +92,7 @@ function failureMessage(
 ): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
-    // The parameters may be a code of a login, or a signature.
+    // Masked, because the parameters may hold a login code or a signature.
     return `it redirects to ${quoted(maskPlace(secrets.redact(location)))}; set ${address} to the address of the service itself`;
   }
   return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);

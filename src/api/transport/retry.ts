@@ -1,6 +1,6 @@
 /**
- * One attempt to send a request, and whether it is sent again. A request that was not processed is always repeated; one that
- * may have been processed only if it is repeatable.
+ * One attempt to send a request, and whether the request is sent again. A request that was not processed is always repeated. One that
+ * may have been processed is repeated only if it is `repeatable`.
  */
 import type { AttemptHistory } from '../../model/http.ts';
 import type { Json } from '../../model/json.ts';
@@ -11,7 +11,7 @@ import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 export interface RetryPolicy {
   /** maximal attempts of a request that fails, the first included */
   readonly attempts: number;
-  /** the same while the target has not answered at all, so that a mistyped address is reported soon */
+  /** maximal attempts while the target has not answered at all, so that a mistyped address is reported soon */
   readonly attemptsUnanswered: number;
   /** maximum number of 429 answers to a request */
   readonly throttled: number;
@@ -44,13 +44,13 @@ export interface RetryInput {
 
 /**
  * All in milliseconds: `pause` delays all requests to the target, `wait` only this one, and `spends` is the part that counts as time
- * spent on the request. `past` is a wait that would end after the deadline; with `isOurs` it is longer than the service asked for.
+ * spent on the request. `past` is a wait that would end after the deadline; with `isOurs`, trueup chose it, not the service.
  */
 export type RetryDecision =
   | { readonly repeat: false; readonly past?: number; readonly isOurs?: true }
   | { readonly repeat: true; readonly pause: number; readonly wait: number; readonly spends: number };
 
-const stop: RetryDecision = { repeat: false };
+const noRepeat: RetryDecision = { repeat: false };
 
 interface Moment {
   readonly now: number;
@@ -62,30 +62,30 @@ interface Moment {
 export function decideRetry(input: RetryInput, policy: RetryPolicy, moment: Moment): RetryDecision {
   const { exchange, history } = input;
   const isThrottled = exchange.kind === 'answered' && exchange.status === 429;
-  if (!isThrottled && !mayRepeat(input)) return stop;
+  if (!isThrottled && !mayRepeat(input)) return noRepeat;
   const failures = isThrottled ? history.throttled : history.faults;
-  if (isThrottled && failures >= policy.throttled) return stop;
+  if (isThrottled && failures >= policy.throttled) return noRepeat;
   const asked = exchange.kind === 'answered' ? askedWait(exchange, moment.now) : undefined;
   if (asked !== undefined) return waitAsAsked(asked, failures, { policy, moment });
   const wait = backoff(failures, policy, moment.random);
-  if (history.spent + wait > policy.total) return stop;
+  if (history.spent + wait > policy.total) return noRepeat;
   if (isThrottled) {
     return moment.now + wait > moment.until
       ? { repeat: false, past: wait, isOurs: true }
       : { repeat: true, pause: wait, wait: 0, spends: wait };
   }
   const attempts = input.hasAnswered ? policy.attempts : policy.attemptsUnanswered;
-  return failures >= attempts ? stop : { repeat: true, pause: 0, wait, spends: wait };
+  return failures >= attempts ? noRepeat : { repeat: true, pause: 0, wait, spends: wait };
 }
 
-/** The wait delays all requests, the jitter only this one. Only the deadline limits how often a service may ask. */
+/** The wait delays all requests, the jitter only this one. A service may ask for waits again and again, until the deadline. */
 function waitAsAsked(
   asked: number,
   failures: number,
   { policy, moment }: { readonly policy: RetryPolicy; readonly moment: Moment },
 ): RetryDecision {
   const { now, until, random } = moment;
-  // The minimum wait is not from the service, so the message must not say so.
+  // The service did not ask for the minimum wait, so the message must not say that it did.
   if (now + asked > until) return { repeat: false, past: asked, ...(asked === minWait && { isOurs: true }) };
   const jitter = askedJitter(failures, asked, { policy, random });
   return { repeat: true, pause: asked, wait: jitter === 0 ? 0 : asked + jitter, spends: 0 };
@@ -119,9 +119,8 @@ function backoff(attempts: number, { base, longest }: RetryPolicy, random: () =>
 const minWait = 100;
 
 /**
- * The wait that the service asks for, in milliseconds: `Retry-After` in seconds or as a date, else `X-RateLimit-Reset` in seconds,
- * fractions allowed, used only with 429 because some services send it with every answer (wire/workspaces 1.2). Seconds since 1970
- * are supported as well.
+ * The wait that the service asks for, in milliseconds: `Retry-After` in seconds or as a date, else `X-RateLimit-Reset` in seconds. The
+ * latter counts only with 429, because some services send it with every answer (wire/workspaces 1.2). Seconds may be since 1970.
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {
   const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
@@ -160,7 +159,7 @@ export interface Outgoing {
   readonly permit?: () => Promise<void>;
   /** of attempts that the caller has made before this one */
   readonly history?: AttemptHistory;
-  /** starts before all waiting requests, because the read that it relies on must be recent */
+  /** starts before all waiting requests: a write relies on a read that must be recent */
   readonly isUrgent?: boolean;
   /** once aborted, no further attempt starts; an attempt in flight still gets its answer */
   readonly stop?: AbortSignal;

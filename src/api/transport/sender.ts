@@ -26,8 +26,8 @@ import {
 } from './retry.ts';
 
 /**
- * Provides the token for one attempt of a request to a path. With `refused`, a token that the service has just refused, it returns
- * another token if it has one, so that the request is sent again, or else the same one.
+ * Provides the token for one attempt of a request to a path. `refused` is a token that the service has just refused: the result is
+ * another one, with which the request is sent again, or the same one if the provider has no other.
  */
 export type TokenProvider = (path: string, refused?: string) => Promise<string>;
 
@@ -43,7 +43,7 @@ export class Sender {
   readonly #connection: Connection;
   readonly #dispatcher: Dispatcher;
   readonly #provider: TokenProvider | undefined;
-  #sent = 0;
+  #requestCount = 0;
 
   constructor({ connection, dispatcher, token }: SenderOptions) {
     this.#connection = connection;
@@ -53,20 +53,20 @@ export class Sender {
 
   /** The number of requests sent so far, repeated ones included. */
   get sent(): number {
-    return this.#sent;
+    return this.#requestCount;
   }
 
   /**
    * @returns the answer, with any status; the last one when there were several attempts
-   * @throws WireError when there is none; `sent` shows whether the service may still have acted
+   * @throws WireError when there is no answer; `sent` shows whether the service may still have acted
    */
   async send(request: Outgoing): Promise<Answer> {
-    const sent: SentAttempt[] = [];
+    const attempts: SentAttempt[] = [];
     try {
-      return await this.#sendRepeatedly(this.#first(request), sent);
+      return await this.#sendRepeatedly(this.#first(request), attempts);
     } catch (error) {
-      const last = sent.at(-1);
-      if (last === undefined || !this.#isLast(last)) throw error;
+      const last = attempts.at(-1);
+      if (last === undefined || !this.#countsAsResult(last)) throw error;
       return this.#conclude(last.attempt, last.outcome);
     }
   }
@@ -74,7 +74,7 @@ export class Sender {
   /**
    * Sends a request once.
    * @returns the answer, with any status; with `again` if another attempt is allowed
-   * @throws WireError when there is none, also with `again`; `sent` shows whether the service may still have acted
+   * @throws WireError when there is no answer, also with `again`; `sent` shows whether the service may still have acted
    */
   async sendOnce(request: Outgoing): Promise<Answer> {
     const first = this.#first(request);
@@ -110,13 +110,13 @@ export class Sender {
     return decision.repeat ? { history, wait: () => this.#wait(next, outcome) } : undefined;
   }
 
-  /** @param sent receives each attempt */
-  async #sendRepeatedly(first: Attempt, sent: SentAttempt[]): Promise<Answer> {
+  /** @param attempts receives each attempt */
+  async #sendRepeatedly(first: Attempt, attempts: SentAttempt[]): Promise<Answer> {
     let attempt = { ...first, token: await this.#token(first) };
     let hasNewToken = false;
     for (;;) {
       const outcome = await this.#try(attempt);
-      sent.push({ attempt, outcome });
+      attempts.push({ attempt, outcome });
       const next = {
         ...attempt,
         number: attempt.number + 1,
@@ -137,10 +137,10 @@ export class Sender {
   }
 
   /**
-   * Whether this was the last attempt because the run was stopped, so that its result is the result of the request. A 429 is not
-   * such a result: the request then counts as not sent.
+   * Whether the result of the last attempt is that of the request, because the run was stopped before another one. Not a 429: the
+   * request then counts as not sent.
    */
-  #isLast({ attempt, outcome: { result } }: SentAttempt): boolean {
+  #countsAsResult({ attempt, outcome: { result } }: SentAttempt): boolean {
     if (this.#signalOf(attempt).aborted || !attempt.request.stop?.aborted) return false;
     return result.kind === 'broken' || result.status !== 429;
   }
@@ -176,7 +176,7 @@ export class Sender {
         throw this.#givenUp(attempt, cause);
       });
       const began = clock.now();
-      this.#sent += 1;
+      this.#requestCount += 1;
       const endWait = waits.begin(`the answer to ${attempt.request.method} ${this.#urlOf(attempt)}`);
       const result = await exchange(this.#dispatcher, this.#dispatchOptions(attempt), {
         signal: this.#signalOf(attempt),
@@ -324,7 +324,7 @@ export class Sender {
     return request.signal ?? this.#connection.signal;
   }
 
-  /** Ends all waits before an attempt; `stop` ends them as well. */
+  /** The signal that ends all waits before an attempt: the signal of the request, or `stop`, which lets a sent request finish. */
   #endOfWaits(attempt: Attempt): AbortSignal {
     const { stop } = attempt.request;
     return stop === undefined ? this.#signalOf(attempt) : AbortSignal.any([this.#signalOf(attempt), stop]);

@@ -12,7 +12,7 @@ interface ServiceConventions {
   readonly mediaType: string;
   /** the service refuses a write without a content type, even one without a body (wire/workspaces 1.2) */
   readonly typesEveryWrite: boolean;
-  /** the service has no limit unless its operator sets one, so reads need no rate before it refuses one (decision 0012) */
+  /** the service has no limit unless its operator sets one, so reads are not paced until it refuses a request (decision 0012) */
   readonly freeReads: boolean;
   /** the path to query the permissions of a token, by POST; absent if the service has none (wire/cluster-auth 2.9) */
   readonly rightsPath?: string;
@@ -67,9 +67,7 @@ function tokenHeader({ tokenHeader: name }: Dialect, token: string): Record<stri
   return { [name]: name === 'authorization' ? `Bearer ${token}` : token };
 }
 
-// Answers of a secrets service about the whole target: each as one clause with the fix.
-
-/** Undefined for an answer that is about the request itself (wire/cluster-auth 2.1). */
+/** Why the target refuses all requests, as a clause; undefined for an answer about the request itself (wire/cluster-auth 2.1). */
 export function explainRefusal({ namespace = '' }: Target, answer: Answer): string | undefined {
   const description = describeAnswer(answer);
   if (isSealed(answer)) return `the service is sealed and must be unsealed before it answers: ${description}`;

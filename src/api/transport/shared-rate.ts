@@ -14,16 +14,16 @@ interface StartTimes {
 export interface SharedRate {
   /**
    * Start times for at most `count` requests.
-   * @param late the expected delay of the answer, in milliseconds. Start times in it will have passed, so as many are added
+   * @param delay the expected delay of the answer, in milliseconds. Start times in this period will have passed, so as many are added
    */
-  take(count: number, late: number): Promise<StartTimes>;
+  take(count: number, delay: number): Promise<StartTimes>;
   /** No process may start a request for this many milliseconds, because the service refused one. */
   pause(milliseconds: number): void;
   /** Records what an answer says about the limit; undefined when a request got no answer. */
   observe(answer: RatedAnswer | undefined): void;
 }
 
-/** When the limit was asked, and when its answer arrived, by the clock of this process. */
+/** When start times were requested, and when the answer arrived, by the clock of this process. */
 interface Exchange {
   readonly asked: number;
   readonly answered: number;

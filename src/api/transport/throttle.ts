@@ -9,14 +9,14 @@ import { expectedLate, type SharedRate, usableStarts } from './shared-rate.ts';
 
 interface ThrottleOptions {
   readonly rate: RateController;
-  /** in addition to the rate */
+  /** a limit that several processes share, kept in addition to `rate` */
   readonly shared?: SharedRate | undefined;
   /** maximal number of requests in flight */
   readonly slots: number;
   readonly clock?: Clock;
 }
 
-/** Milliseconds after its start time in which a request may still start. */
+/** A request may start at most this many milliseconds after its start time. */
 const maxStartDelay = 50;
 
 interface Entering {
@@ -39,9 +39,10 @@ export class Throttle {
   readonly #shared: SharedRate | undefined;
   /** start times that were taken from the shared limit, earliest first */
   #sharedStarts: number[] = [];
+  /** start times were requested from the shared limit and have not arrived */
   #isAsking = false;
-  /** milliseconds by which the next answer of the shared limit may be late */
-  #late = 0;
+  /** the expected delay of the next answer of the shared limit, in milliseconds */
+  #expectedDelay = 0;
   #tokens: number;
   #filledAt: number;
   #pausedUntil = 0;
@@ -183,7 +184,7 @@ export class Throttle {
     return Math.ceil(Math.max(this.pausedFor, this.#rate.heldFor(this.#running)));
   }
 
-  /** Milliseconds until the rate lets a request start; undefined while the shared limit is asked, whose answer admits requests. */
+  /** Milliseconds until the rate lets a request start; undefined while start times are requested: their arrival admits requests. */
   #pacedFor(): number | undefined {
     const own = this.#ownPacedFor();
     return own > 0 || this.#shared === undefined ? own : this.#sharedPacedFor(this.#shared);
@@ -194,7 +195,7 @@ export class Throttle {
     this.#refill();
     const forToken = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#rate.perSecond) * 1000;
     // A full bucket plus the refill of a second would be too many for a service that counts requests per second.
-    const blocking = this.#starts.at(-this.#window());
+    const blocking = this.#starts.at(-this.#startsPerSecond());
     const forWindow = blocking === undefined ? 0 : blocking + 1000 - this.#clock.now();
     return Math.ceil(Math.max(forToken, forWindow, 0));
   }
@@ -214,10 +215,10 @@ export class Throttle {
     this.#isAsking = true;
     try {
       const asked = this.#clock.now();
-      const times = await shared.take(wanted, this.#late);
+      const times = await shared.take(wanted, this.#expectedDelay);
       const exchange = { asked, answered: this.#clock.now() };
       this.#sharedStarts = usableStarts(times, exchange);
-      this.#late = expectedLate(exchange);
+      this.#expectedDelay = expectedLate(exchange);
       this.#isAsking = false;
       if (times.count > 0) this.#admit();
       else this.#wakeIn(Math.max(1, times.wait));
@@ -227,7 +228,7 @@ export class Throttle {
     }
   }
 
-  #window(): number {
+  #startsPerSecond(): number {
     return Math.max(1, Math.floor(this.#rate.perSecond));
   }
 
@@ -243,6 +244,6 @@ export class Throttle {
     this.#sharedStarts.shift();
     this.#tokens -= 1;
     this.#starts.push(this.#clock.now());
-    while (this.#starts.length > this.#window()) this.#starts.shift();
+    while (this.#starts.length > this.#startsPerSecond()) this.#starts.shift();
   }
 }

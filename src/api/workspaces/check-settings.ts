@@ -90,7 +90,7 @@ function ownershipTagDeclared(path: readonly string[], key: string): ResourcePro
     path,
     side: 'key',
     message: `${quoted(key)} is the key of an ownership tag, which only trueup writes`,
-    fix: 'remove it; "metadata.protect" and "metadata.onRemove" set its flags',
+    fix: 'remove it: trueup writes it from "metadata.protect" and "metadata.onRemove"',
   };
 }
 
@@ -110,7 +110,7 @@ function badTag(path: readonly string[], message: string, allowed: string): Reso
   return { code: 'bad-tag', severity: 'error', path, message, allowed };
 }
 
-/** A write of the ownership tag, or of one tag, may have to repeat all others: unread ones would be erased. */
+/** An error if the tags were not read: a write of one tag may have to repeat all others, and would erase unread ones. */
 export function unreadTags(
   { address, live }: { readonly address: Address; readonly live?: LiveResource | undefined },
   of: TagRules['of'],
@@ -127,7 +127,7 @@ export function unreadTags(
   ];
 }
 
-/** The rule about the time without activity after which resources are destroyed, of a project or of a workspace. Offline. */
+/** Checks `autoDestroyActivityDuration` of a project or a workspace, offline. */
 export function checkDuration(duration: Json | undefined): ResourceProblem[] {
   if (typeof duration !== 'string' || /^[1-9]\d{0,3}[dh]$/.test(duration)) return [];
   return [

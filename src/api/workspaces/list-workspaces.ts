@@ -1,7 +1,6 @@
 /**
- * Lists the workspaces of an organization, once for all kinds, with their tag bindings if the service can include them, and
- * finds in the list the workspaces that other resources belong to. A document of unexpected form counts as
- * unread.
+ * Lists the workspaces of an organization, once for all kinds, with their tag bindings if the service can include them. Finds in the
+ * list the workspaces of child resources. A document of unexpected form counts as unread.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { type Answer, describeAnswer } from '../../model/http.ts';
@@ -131,7 +130,7 @@ export function isIncludeRefused(answer: Answer | string | undefined): boolean {
   return typeof answer === 'object' && answer.status === 400 && answer.words.includes('include parameter');
 }
 
-/** Without a successful answer for each page there is no list; contradictory pages only make it incomplete. */
+/** Why the list counts as unread: a page was not answered successfully. Contradictory pages only make the list incomplete. */
 function whyUnread({ target }: Session, { problem }: Pages): string | undefined {
   if (problem === undefined || typeof problem === 'string') return undefined;
   return `the workspaces of organization ${quoted(target.organization ?? '')} cannot be listed: ${describeAnswer(problem)}`;
@@ -171,7 +170,7 @@ function whyFewer({ target }: Session, given: number, understood: number): strin
   return [`not all workspaces could be parsed: ${subject} no name`];
 }
 
-/** Names are unique in an organization: a list with one name twice may lack the workspace that has another name. */
+/** Names are unique in an organization: a list that has one name twice may lack another workspace. */
 function whyRepeated({ target }: Session, items: readonly WorkspaceItem[]): string[] {
   const ids = new Map<string, string>();
   for (const { id, name } of items) {
@@ -208,8 +207,8 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
 }
 
 /**
- * Lists again, filtered by the key of the ownership tag; tags of single workspaces are read when they are needed. First, an unused key
- * shows whether the filter works, and one workspace whether the service has tag bindings at all.
+ * Lists again, filtered by the key of the ownership tag. First, an unused key shows whether the filter works. If no workspace has the
+ * ownership tag, the tags of one or two workspaces show whether the service has tag bindings at all.
  */
 async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
   const isFiltered = await filtersByTag(session);
@@ -303,13 +302,13 @@ export function placeChildren(
   for (const { address, metadata } of declared) {
     if (byName(address.name) !== undefined) continue;
     const { renamedFrom } = metadata;
-    // Somebody may also have renamed it in the service: the record under the former name has its id.
+    // The workspace may have been renamed again in the service: the record under the former name has its id.
     const former = renamedFrom === undefined ? undefined : byRecord({ ...address, name: renamedFrom });
     place(address, byRecord(address) ?? former ?? byName(renamedFrom));
   }
-  const isDeclared = new Set(declared.map(({ address }) => formatAddress(address)));
+  const declaredAddresses = new Set(declared.map(({ address }) => formatAddress(address)));
   for (const text of records.keys()) {
-    if (isDeclared.has(text)) continue;
+    if (declaredAddresses.has(text)) continue;
     const address = parseAddress(text);
     place(address, byName(address.name) ?? byRecord(address));
   }

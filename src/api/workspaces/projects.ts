@@ -144,14 +144,15 @@ function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswe
 }
 
 /**
- * The tags of a project that the stack does not manage; `{}` if the service has no projects, which only the document of the organization
- * shows; undefined if unknown. @param id undefined for the default project; null for a workspace that the service shows without a project
+ * The direct tags of a project; `{}` if the service has no projects; undefined if unknown.
+ * @param id undefined for the default project; null for a workspace that the service shows without a project
  */
 export async function tagsOfProject(
   session: Session,
   id: string | null | undefined,
 ): Promise<Tags | undefined> {
   const list = await listProjects(session, true);
+  // A missing list is no proof: only the organization's document shows that there are no projects.
   const organization = typeof id !== 'string' && list.isMissing ? await readOrganization(session) : undefined;
   if (organization !== undefined && defaultProjectIn(organization) === undefined) return {};
   const wanted = id === undefined ? await defaultOf(session, list) : id;
@@ -296,7 +297,7 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
   return isChanged ? { ...planned, plannedBy: formatAddress(declared.address) } : planned;
 }
 
-/** As the organization names it. Only if it names none, a single project in the list counts: the token may not see other projects. */
+/** The project that the organization names; if it names none, the only project of the list, which a token may see incompletely. */
 async function defaultOf(session: Session, { byId, problem }: ProjectList): Promise<string | undefined> {
   const organization = problem === undefined ? await readOrganization(session) : undefined;
   if (organization === undefined) return undefined;
@@ -317,11 +318,11 @@ export async function projectMode(session: Session, id: string): Promise<string 
 }
 
 // The execution mode and the agent pool that a workspace inherits: its project's, else its organization's (wire/workspaces 1.5.1).
-// They also reveal a service that reports every mode as inherited.
+// Compared with a workspace's own mode, they also show that a service reports every mode as inherited.
 
 export type Inherited = { readonly mode: string; readonly pool: string | null } | 'unknown';
 
-/** For a service without defaults: the initial default of the API. */
+/** What applies where the organization and the project have no such settings. */
 const withoutDefaults = { mode: 'remote', pool: null };
 
 /** Whether the service reports that this workspace inherits its mode. */

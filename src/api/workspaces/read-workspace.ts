@@ -20,7 +20,7 @@ interface WorkspaceWithTags {
 }
 
 /**
- * Reads by id if one is given, because names can change. Undefined if it does not exist, or the token cannot see it.
+ * Reads a workspace, by id if one is given, because names can change. Undefined if it does not exist, or the token cannot see it.
  * @throws WireError on any other answer: nothing may be written then
  */
 export async function readWorkspace(
@@ -33,8 +33,8 @@ export async function readWorkspace(
 }
 
 /**
- * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization. The
- * document itself shows it, or else the read by name: it must return the same id.
+ * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization. If the document
+ * does not show it, a read by name must return the same id.
  */
 export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
   const organization = relatedId(item, 'organization');

@@ -1,6 +1,6 @@
 /**
- * The key-value tags of one workspace or project: its direct bindings, the ownership tag, which is kept apart so that no caller can
- * lose it, and the service's limits. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole.
+ * The key-value tags of one workspace or project, and the service's limits for them. The ownership tag is kept apart, so that no caller
+ * can lose it. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole.
  */
 import { describeAnswer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -32,7 +32,7 @@ export interface BoundTags {
   readonly direct: Tags;
   /** the ownership tag in the target; one that is `inherited` from the project is not evidence */
   readonly ownershipTag?: { readonly text: string; readonly inherited: boolean };
-  /** those of its project that it does not have itself; absent if only the direct ones were read */
+  /** the tags of its project that it does not have itself; absent if only the direct ones were read */
   readonly inherited?: Tags;
 }
 
@@ -50,7 +50,7 @@ export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvi
     : { ownershipTag: parseOwnershipTag(ownershipTag.text, ownershipTag.inherited) };
 }
 
-/** Converts a value of a spec or of facts to tags. Usually it already is tags; a value that is not an object becomes no tags. */
+/** The tags in a value of a spec or of facts; none if the value is not an object. */
 export function asTags(value: Json | undefined): Tags {
   if (!isJsonObject(value)) return {};
   if (isTags(value)) return value;
@@ -85,7 +85,7 @@ export function boundTags(
     if (typeof binding === 'string') return { problem: binding };
     bindings.push(binding);
   }
-  const tags = withoutOwnershipTag(bindings, key);
+  const tags = separateOwnershipTag(bindings, key);
   return { tags: list === 'tag-bindings' ? tags : { ...tags, inherited: inheritedFrom(bindings) } };
 }
 
@@ -94,7 +94,7 @@ function inheritedFrom(bindings: readonly Binding[]): Tags {
   return Object.fromEntries(inherited.map(({ key, value }) => [key, value]));
 }
 
-function withoutOwnershipTag(bindings: readonly Binding[], ownershipKey: string): BoundTags {
+function separateOwnershipTag(bindings: readonly Binding[], ownershipKey: string): BoundTags {
   const own = bindings.filter(({ key, inherited }) => !inherited && key !== ownershipKey);
   const ownershipTags = bindings.filter(({ key }) => key === ownershipKey);
   const ownershipTag = ownershipTags.find(({ inherited }) => !inherited) ?? ownershipTags[0];
@@ -116,6 +116,7 @@ function asBinding(item: Json): Binding | string {
   return { key, value: value ?? '', inherited: isInherited(item) };
 }
 
+/** The same answer; its problem names the workspace or project. */
 function withOwner({ word }: TagOwner, name: string, answer: TagsAnswer): TagsAnswer {
   return answer.tags === undefined
     ? { problem: `the tag bindings of ${word} ${quoted(name)} could not be parsed: ${answer.problem}` }

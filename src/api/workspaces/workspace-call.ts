@@ -1,6 +1,6 @@
 /**
- * Makes calls about one workspace, and their bodies in the neutral names of wire/workspaces 5: call id, target, and the path
- * with the workspace's id or a reference to it.
+ * Makes calls about one workspace: call id, target, and the path with the workspace's id or a reference to it. Makes their bodies, in
+ * the neutral names of wire/workspaces 5.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call, CallId, CallObject } from '../../model/call.ts';
@@ -13,8 +13,8 @@ import type { Tags } from './tag-bindings.ts';
 import { type Right, workspaceOf } from './workspace.ts';
 
 /**
- * The order of calls in one target, lowest first: projects before workspaces, workspaces before their tags, both before consumers,
- * which may be any workspace; then locks; then deletes, with the unlocks that they need just before them, those of projects last.
+ * The order of calls in one target, lowest first. Consumers come after all workspaces, because any workspace may be one. Deletes come
+ * last, after the unlocks that they need.
  */
 export const callOrder = {
   project: -10,
@@ -137,7 +137,7 @@ export function refusesAssessments(mode: string, { capabilities }: Dialect): boo
 }
 
 /**
- * The live value that an update repeats where nothing is declared.
+ * The live value that an update repeats where nothing is declared; undefined if the service would refuse it.
  * @param mode the execution mode that the workspace gets
  */
 export function keptAssessments(

@@ -28,8 +28,8 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
 }
 
 /**
- * Drops links, empty relationships, which are most of the document, and relationships to lists, such as tag bindings. An empty
- * relationship matters only for the current state: it shows that there is none.
+ * Drops links, relationships to lists such as tag bindings, and empty relationships, which are most of the document. An empty one is
+ * kept only for the current state: it shows that there is no state.
  */
 export function reducedDocument({ id = null, attributes = null, relationships }: JsonObject): JsonObject {
   const known: Record<string, Json> = {};
@@ -131,14 +131,14 @@ export const limits = {
     'the service derives "fileTriggersEnabled" from the lists of triggers: it is true if one of them has entries, and cannot be set',
 } as const;
 
-/** A declared field that no workspace, or no project, has in answers. */
+/** The limit about a declared field that no answer about a workspace, or about a project, has. */
 export function lackingField(name: string, of: 'workspace' | 'project' = 'workspace'): string {
   return `the service does not have, or does not show, ${quoted(name)} of a ${of}`;
 }
 
 const maxNames = 5;
 
-/** Workspaces for which it is unknown whether they inherit their execution mode. */
+/** The limit about workspaces for which it is unknown whether they inherit their execution mode. */
 export function unknownModes(names: readonly string[]): string {
   const shown = names.toSorted().slice(0, maxNames).map(quoted);
   const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';

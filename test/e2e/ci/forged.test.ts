@@ -107,7 +107,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.expectRefused('GitHub lists only 250 commits of a pull request');
     pull.commits = commits;
     pull.from = null;
-    await scene.expectRefused('the repository that its head is in was deleted');
+    await scene.expectRefused('the repository of its head branch was deleted');
     pull.from = from;
 
     // Each answer can be missing.

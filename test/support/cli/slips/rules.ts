@@ -90,7 +90,7 @@ export const rules: readonly Slip[] = [
     'the ownership tag is declared as a tag',
     network,
     ['{ env: staging, team: network }', '{ env: staging, trueup-stack: payments }'],
-    ['claim-as-tag 27:25', 'remove it; "metadata.protect" and "metadata.onRemove" set its flags'],
+    ['claim-as-tag 27:25', 'remove it: trueup writes it from "metadata.protect" and "metadata.onRemove"'],
   ),
   slip(
     'a duration has an unknown unit',
