@@ -147,7 +147,7 @@ async function afterFailure(
     : { is: 'unknown', why };
 }
 
-/** Nothing proves that a failed attempt created the resource: somebody else may have created it. */
+/** Nothing proves that a failed attempt created the resource: another user may have done so. */
 function foundExisting(why: string): SendResult {
   const note = `found as declared after a failed attempt (${why}): recorded as adopted, because it may have been created by somebody else`;
   return { is: 'ok', origin: 'adopted', note };

@@ -70,14 +70,14 @@ export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
   readonly #results = new Map<CallId, CallEnd>();
-  readonly #recheck: LastRead;
+  readonly #lastRead: LastRead;
   #hasBegun = false;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
     this.change = change;
     this.#tools = tools;
-    this.#recheck = new LastRead(change, tools);
+    this.#lastRead = new LastRead(change, tools);
   }
 
   async perform(call: Call): Promise<NodeResult> {
@@ -89,7 +89,7 @@ export class ChangeRun {
     );
   }
 
-  /** Sends a call whose writes the service may drop silently: waits until another call has proved that they are kept, or proves it. */
+  /** Sends a call whose writes the service may drop silently. Waits until another call proves that they are kept, or proves it itself. */
   async #sendUnverified(call: Call, kinds: readonly string[]): Promise<CallEnd> {
     const { verifier, stop } = this.#tools;
     const found = await untilAborted(verifier.enter(kinds), stop).catch(() => undefined);
@@ -115,7 +115,7 @@ export class ChangeRun {
     try {
       const sent = await attemptCall(call, {
         change: this.change,
-        lastRead: this.#recheck,
+        lastRead: this.#lastRead,
         send: { ...this.#tools, ...this.#sendState() },
         lockGuard,
         resolve: () =>
@@ -135,8 +135,8 @@ export class ChangeRun {
   /** A resource that already exists was not created by us, even if it is as desired. */
   #alreadyThere({ createsId }: Call): CallEnd {
     const { address, action, calls } = this.change;
-    const isOnly = calls.every((call) => call.createsId === undefined) || createsId !== undefined;
-    if (action === 'create' && isOnly) this.#tools.created(formatAddress(address), 'adopted');
+    const mayCreate = calls.every((call) => call.createsId === undefined) || createsId !== undefined;
+    if (action === 'create' && mayCreate) this.#tools.created(formatAddress(address), 'adopted');
     return { kind: 'unchanged' };
   }
 
@@ -240,7 +240,7 @@ export class ChangeRun {
   #forgetAnswers(): void {
     if (this.#outcome === undefined) return;
     for (const [id, { answer: _, ...end }] of this.#results) this.#results.set(id, end);
-    this.#recheck.forget();
+    this.#lastRead.forget();
   }
 
   /** Ends a change that has not ended yet: it has no calls, or its shared call never ran. */
@@ -270,7 +270,7 @@ export class ChangeRun {
   #addResult(id: CallId, end: CallEnd): void {
     this.#results.set(id, end);
     const call = this.change.calls.find((one) => one.id === id);
-    if (call !== undefined) this.#recheck.learn(call, end.answer);
+    if (call !== undefined) this.#lastRead.learn(call, end.answer);
     if (this.#results.size === this.#callCount()) this.#endFromCalls();
     else if (isDone(end)) this.#tools.progressed(this.#done());
   }

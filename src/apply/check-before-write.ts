@@ -53,17 +53,19 @@ export class LastRead {
   readonly #tools: RecheckTools;
   /** calls that were sent at least once and may have reached the service */
   readonly #sent: CallId[] = [];
+  /** the resource as last read, or as a later response showed it */
   #known: Known | undefined;
   /** when the resource was last read; absent if the list that the plan read is enough */
   #seenAt: number | undefined;
   #reading: Promise<Known> | undefined;
   /** when an attempt of a call was last sent */
   #sentAt: number | undefined;
-  /** when the parent was read that the next call relies on */
+  /** when the parent that the next call relies on was read */
   #parentAt: number | undefined;
   readonly #listed: Listed | undefined;
-  /** its first read may be the read of a page */
+  /** whether the next read may be of a page, with other resources */
   #mayShare: boolean;
+  /** whether the last read was of a page */
   #isShared = false;
   /** when the last check ended */
   #checkedAt = 0;
@@ -76,7 +78,7 @@ export class LastRead {
     if (this.#listed !== undefined) tools.pages.expect(this.#listed);
   }
 
-  /** Never rejects. @param isRepeated an attempt of the call has failed, so only a new read counts */
+  /** The check before an attempt of a call. Never rejects. @param isRepeated an attempt has failed, so only a new read counts */
   async before(call: Call, isRepeated: boolean): Promise<Verdict> {
     const verdict = await this.#check(call, isRepeated);
     this.#checkedAt = this.#tools.now();
@@ -121,12 +123,12 @@ export class LastRead {
     return Math.max(0, ...[this.#seenAt, this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
   }
 
-  /** How old the next read may be after one that was too old: twice as old, because the target is slow, unless it came from a page. */
+  /** The allowed age of the next read, after one that was too old: doubled, because the target is slow. Not after the read of a page. */
   allowedNext(age: number): number {
     return this.#isShared ? age : age * 2;
   }
 
-  /** A call is sent: what was read before it is not enough for the next one. */
+  /** Notes that a call is sent: what was read before is not enough for the next call. */
   sends({ id }: Call): void {
     const { now, pages } = this.#tools;
     this.#sent.push(id);
@@ -198,7 +200,7 @@ export class LastRead {
     return formatAddress(ownership.by === 'child' ? ownership.of(address) : address);
   }
 
-  /** For a call after other calls of its change, or for a child of a parent that this apply created: the plan's read no longer fits. */
+  /** What a call writes and relies on, if the plan's read no longer fits: it follows other calls, or this apply created its parent. */
   #laterCall(call: Call): LaterCall | undefined {
     const { kind } = this.#tools;
     const isOfNewParent = kind.ownership.by === 'child' && this.#change.action === 'create';
@@ -207,7 +209,7 @@ export class LastRead {
     return { written: new Set([...written, ...(call.takesFrom ?? [])]), reliesOn: call.reliesOn ?? [] };
   }
 
-  /** Calls that start together share one read. After one of them was sent, only the fields of its response count. */
+  /** The last read if it is recent: calls that start together share it. After one was sent, only the fields of its response count. */
   #recent(later: LaterCall | undefined): Known | undefined {
     const known = this.#known;
     if (known === undefined || Math.abs(this.#tools.now() - known.at) > maxAge) return undefined;

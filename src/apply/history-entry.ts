@@ -1,6 +1,6 @@
 /**
- * Makes the history entry of an apply: the planned changes with the values before, and, once it has ended, their outcomes.
- * A secret is stored only as the summary that plans show.
+ * Makes the history entry of an apply: the planned changes with the former values, and their outcomes once it has ended. A secret in a
+ * field change is stored as the summary that plans show; whole specs are stored without secrets.
  */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
@@ -68,7 +68,7 @@ export function beginEntry(
 interface EntryContext {
   readonly ledger: Ledger;
   readonly kinds: Registry;
-  /** the changes as policies see them, by address */
+  /** what policies see: the changes, and with them resources whose tags change, and parents and references (`related`) */
   readonly checked?: CheckedRecords;
 }
 

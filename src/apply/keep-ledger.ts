@@ -57,7 +57,7 @@ export class LedgerKeeper {
     while (this.#unwritten > 0 || this.#writing !== undefined || !this.#ledger.known) {
       const earlier = this.#writing;
       if (earlier === undefined) await this.#begin();
-      // If it fails, what it had to write is written by the next one.
+      // If the earlier write fails, the next one writes its changes.
       else await earlier.catch(() => {});
     }
     return this.#ledger;
@@ -78,7 +78,7 @@ export class LedgerKeeper {
   }
 
   #begin(): Promise<void> {
-    // It ends after it was assigned, even if the write fails at once.
+    // The callback runs after the assignment below, even if the write fails at once.
     const writing = this.#write().finally(() => {
       this.#writing = undefined;
     });

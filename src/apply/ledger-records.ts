@@ -31,11 +31,11 @@ interface RecordContext {
 /** How much of a change was carried out. */
 interface CarriedOut {
   readonly change: Change;
-  /** calls that were carried out, including the shared one; empty when the resource was as desired already */
+  /** calls that were carried out, including one that another change shares; empty when the resource was as desired already */
   readonly calls: ReadonlySet<CallId>;
   /** their responses, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
-  /** the ownership tag that it wrote was not kept */
+  /** the service did not keep the ownership tag that the change wrote */
   readonly lostTag?: true;
   /** the whole change was carried out */
   readonly isWhole: boolean;
@@ -53,9 +53,9 @@ export function completeRecord(
 ): LedgerRecord {
   const entry = planning.records.get(text);
   if (entry === undefined) throw new Error(`no record is drafted for ${text}`);
-  const { draft, record, known } = entry;
+  const { draft, record: drafted, known: former } = entry;
   const kind = kinds.get(draft.change.address.kind);
-  const id = ids?.get(text) ?? record.id;
+  const id = ids?.get(text) ?? drafted.id;
   const isPartial = carriedOut !== undefined && !carriedOut.isWhole;
   const { desired, fields, ...kept } = isPartial
     ? partialRecord(entry, carriedOut, kind?.fields ?? {})
@@ -65,22 +65,26 @@ export function completeRecord(
     answers: carriedOut?.answers ?? new Map(),
     desired,
     ...(draft.live === undefined ? {} : { live: draft.live }),
-    ...(known === undefined ? {} : { record: known }),
+    ...(former === undefined ? {} : { record: former }),
     lostTag: carriedOut?.lostTag,
     idOf: (address) => ids?.get(formatAddress(address)) ?? planning.live(address)?.id,
   });
-  const { content: _, inherited: __, names: drafts = {}, ...drafted } = record;
+  const { content: _, inherited: __, names: draftedNames = {}, ...others } = drafted;
   const verified =
-    carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known, ids });
+    carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, former, ids });
   // Resources that the same plan created have ids by now.
   const idNow = (address: AddressText) => ids?.get(address) ?? planning.live(parseAddress(address))?.id;
   const recorded = withIdsOf(verified, kind?.named?.references ?? [], idNow);
   return {
-    ...drafted,
+    ...others,
     ...(id === undefined ? {} : { id }),
-    origin: origins?.get(text) ?? record.origin,
+    origin: origins?.get(text) ?? drafted.origin,
     fields: recorded,
-    ...recordedNames(recorded, { known: known?.names, drafts: namesNow(drafts, idNow), isPartial }),
+    ...recordedNames(recorded, {
+      formerNames: former?.names,
+      draftedNames: namesNow(draftedNames, idNow),
+      isPartial,
+    }),
     ...kept,
     ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
   };
@@ -101,17 +105,17 @@ function namesNow(
 function recordedNames(
   fields: Spec,
   {
-    known = {},
-    drafts = {},
+    formerNames = {},
+    draftedNames = {},
     isPartial,
   }: {
-    readonly known: LedgerRecord['names'];
-    readonly drafts: LedgerRecord['names'];
+    readonly formerNames: LedgerRecord['names'];
+    readonly draftedNames: LedgerRecord['names'];
     readonly isPartial: boolean;
   },
 ): Pick<LedgerRecord, 'names'> {
-  const former = Object.entries(known).filter(([key]) => isPartial || Object.hasOwn(drafts, key));
-  const found = [...former, ...Object.entries(drafts)].filter(
+  const former = Object.entries(formerNames).filter(([key]) => isPartial || Object.hasOwn(draftedNames, key));
+  const found = [...former, ...Object.entries(draftedNames)].filter(
     ([key, { id }]) => valueAt(fields, key.split('.')) === id,
   );
   return found.length === 0 ? {} : { names: Object.fromEntries(found) };
@@ -138,33 +142,38 @@ function wholeContent(
 }
 
 function partialRecord(
-  { draft, record, known }: RecordDraft,
+  { draft, record: drafted, known: former }: RecordDraft,
   done: CarriedOut,
   table: FieldTable,
 ): WrittenRecord {
   const names = writtenBy(done);
   const written = (spec: Spec) => Object.entries(spec).filter(([name]) => names.has(name));
-  const fields = written(record.fields).map(
-    ([name, value]) => [name, mergeSets(table, name, [known?.fields[name], value])] as const,
+  const fields = written(drafted.fields).map(
+    ([name, value]) => [name, mergeSets(table, name, [former?.fields[name], value])] as const,
   );
   return {
     desired: Object.fromEntries(written(draft.desired)),
-    fields: { ...known?.fields, ...Object.fromEntries(fields) },
-    ...wholeContent(known, record.content !== undefined),
+    fields: { ...former?.fields, ...Object.fromEntries(fields) },
+    ...wholeContent(former, drafted.content !== undefined),
   };
 }
 
-/** The written fields. Fields that no call names are written once all calls that name no fields were carried out. */
+/**
+ * The written fields. A call may name the fields that it writes. All other fields count as written once every call that names none was
+ * carried out.
+ */
 export function writtenBy({
   change: { calls, fields, sharedCall },
   calls: done,
 }: Pick<CarriedOut, 'change' | 'calls'>): ReadonlySet<string> {
   const isDone = ({ id }: Call) => done.has(id);
-  const named = calls.flatMap(({ writes = [], takesFrom = [] }) => [...writes, ...takesFrom]);
-  const unnamed = calls.filter(({ writes, takesFrom }) => writes === undefined && takesFrom === undefined);
-  const others = fields.map(({ path: [name = ''] }) => name).filter((name) => !named.includes(name));
-  const isAllDone = unnamed.every(isDone) && (sharedCall === undefined || done.has(sharedCall));
-  const hasOthers = isAllDone && (unnamed.length > 0 || sharedCall !== undefined);
+  const namedFields = calls.flatMap(({ writes = [], takesFrom = [] }) => [...writes, ...takesFrom]);
+  const callsWithoutFields = calls.filter(
+    ({ writes, takesFrom }) => writes === undefined && takesFrom === undefined,
+  );
+  const others = fields.map(({ path: [name = ''] }) => name).filter((name) => !namedFields.includes(name));
+  const isAllDone = callsWithoutFields.every(isDone) && (sharedCall === undefined || done.has(sharedCall));
+  const hasOthers = isAllDone && (callsWithoutFields.length > 0 || sharedCall !== undefined);
   return new Set([
     ...calls.filter(isDone).flatMap(({ writes = [] }) => writes),
     ...(hasOthers ? others : []),
@@ -183,17 +192,17 @@ function mergeSets(
     : after;
 }
 
-/** Keeps the recorded value of fields whose reset no response showed, or that were returned with another value. */
+/** The fields to record. The former value stays if a response returned another value than the one sent, or none shows a reset. */
 function verifiedFields(
   planning: PlanResult,
   { change, calls, answers }: CarriedOut,
   {
     fields,
-    known,
+    former,
     ids,
   }: {
     readonly fields: Spec;
-    readonly known: LedgerRecord | undefined;
+    readonly former: LedgerRecord | undefined;
     readonly ids: RecordContext['ids'] | undefined;
   },
 ): LedgerRecord['fields'] {
@@ -201,7 +210,7 @@ function verifiedFields(
   const carriedOut = { ...change, calls: change.calls.filter(({ id }) => calls.has(id)) };
   return withValuesAt(
     fields,
-    known?.fields ?? {},
+    former?.fields ?? {},
     planning.checkResponses(carriedOut, answers, ids).unverified,
   );
 }
@@ -213,7 +222,7 @@ interface PutContext extends Pick<RecordContext, 'planning' | 'kinds'> {
 /**
  * Puts a record at its address. If names were exchanged, the ledger has the record of another resource there. That record moves to the
  * name that its resource now has, so that it is not lost if nothing more of the plan succeeds. It moves only to a name that the plan
- * shows as changed, because nobody has acknowledged other changed names.
+ * shows as changed, because other changed names were not acknowledged.
  */
 export function putRecord(context: PutContext, text: AddressText, record: LedgerRecord): void {
   const { planning, keeper } = context;

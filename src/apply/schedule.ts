@@ -1,6 +1,7 @@
 /**
  * Runs the nodes of a graph as soon as they may run. Needs are dependencies: when a node fails, its dependents are skipped and
- * all others continue. Order numbers of one lane are barriers, for which later nodes only wait. Every node ends with a result.
+ * all others continue. The order numbers of one lane are barriers: later nodes wait until all earlier ones have ended, with any result.
+ * Every node ends with a result.
  */
 
 export interface Node {
@@ -44,8 +45,9 @@ interface Lane<N> {
   readonly stages: { readonly order: number; readonly left: Map<string, N> }[];
 }
 
-/** The needs that a node still waits for. */
+/** A node that has not started. */
 interface WaitingNode {
+  /** the number of its needs that have not ended */
   needs: number;
   /** a need that did not end with `ok` */
   broken?: string;

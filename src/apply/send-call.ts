@@ -1,6 +1,6 @@
 /**
- * Sends one call once: replaces its references by ids and secrets, which are read only here. Looks up by name the resource of a
- * create whose response was lost.
+ * Sends one call once: replaces its references by ids and secrets, which are read only here. If the response to a create was lost,
+ * looks up the resource by name.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
@@ -48,7 +48,7 @@ export async function resolveCall(call: Call, resolver: Resolver): Promise<WireR
     path: `/${path.join('/')}`,
     ...(isJsonObject(body) ? { body } : {}),
     repeatable: call.repeatable,
-    // The service may repeat its request in an error, so the wire must know what to redact.
+    // The service may repeat the request in an error, so the connection must know what to redact.
     ...(secrets.length === 0 ? {} : { secrets }),
   };
 }
@@ -73,7 +73,7 @@ async function resolveValue(value: CallValue, resolver: Resolver): Promise<Json>
 
 export type SendResult =
   | CarriedOutCall
-  /** somebody else had done the same before */
+  /** another user had done the same before */
   | { readonly is: 'already' }
   | Failed
   /** sent, and it is not known whether it was carried out */
@@ -136,7 +136,7 @@ export interface Sent {
   readonly result: SendResult;
   /** present where another attempt is allowed */
   readonly again?: Again | undefined;
-  /** it reached the service or its proxy, so it may have been carried out, whatever the response is */
+  /** the request reached the service or its proxy: even a refused one may have been carried out */
   readonly reached: boolean;
   /** its response, or the lack of one, does not exclude that it was carried out */
   readonly mayHaveActed: boolean;
@@ -277,7 +277,7 @@ export function isThisCreate(
   if (evidence.ownershipTag === undefined && !mayHaveActed) return false;
   if (planning.isOwnedByAnother(live)) return false;
   if (evidence.creatorStack === session.stack) return true;
-  // A kind without a creator mark has no copies, either.
+  // Resources of a kind without a creator mark cannot be copied.
   if (!Object.values(kind.fields).some(({ isCreatorMark }) => isCreatorMark))
     return mayHaveActed && ownOwnershipTag(evidence)?.stack === session.stack;
   const declared = Object.entries(declaredMark);

@@ -29,7 +29,7 @@ export interface Known {
   /** milliseconds since 1970 */
   readonly at: number;
   readonly live: LiveResource | undefined;
-  /** it is from a page, which the resource shares with others */
+  /** it is from a page that shows other resources, too */
   readonly isShared?: true;
 }
 
@@ -77,10 +77,10 @@ interface PageRead {
 /** Reading a page is not worth it for fewer updates. */
 const minUpdates = 3;
 
-/** The minimum time that a checked write is expected to wait until it is sent, in milliseconds; its page must not become too old. */
+/** A checked write is expected to wait at least this many milliseconds until it is sent. Its page must be recent even then. */
 const minDelay = 600;
 
-/** The maximum number of trials after which no page was verified, and of pages that are read before an update relies on one. */
+/** The maximum number of trials in a row without a verified page, and of pages in a row on which no update relies. */
 const maxTries = 3;
 
 /**
@@ -93,7 +93,7 @@ export class PageReads {
   /** the number of resources that `find` was not asked for yet, by the page on which the plan found them */
   readonly #left = new Map<number, number>();
   readonly #reads = new Map<number, PageRead>();
-  /** the newest ones, the newest last */
+  /** the last few, the newest last */
   #recentUpdates: readonly RecentUpdate[] = [];
   /** names of fields for which a page has shown a changed value */
   readonly #provedFields = new Set<string>();
@@ -283,8 +283,8 @@ function changedBy(
 }
 
 /**
- * Whether a list shows an update: the fields that the change wrote as in the response, the owner as before, and all other fields as
- * before or as in the response, because a write may change more. Facts that the write relied on must be as before.
+ * Whether a list shows an update. The fields that the change wrote must be as in the response. The owner, and the facts that the write
+ * relied on, must be as before; all other fields as before or as in the response, because a write may change more.
  */
 function shows(shown: LiveResource, { listed, before, returned, changed }: RecentUpdate): boolean {
   const written = new Set(listed.change.fields.map(({ path: [name = ''] }) => name));

@@ -186,7 +186,7 @@ type VerifiedState =
   /** the resource could not be read, or other calls of the change write the same fields */
   | { readonly is: 'unknown' };
 
-/** Never rejects. */
+/** Reads the resource of a refused call. Never rejects. */
 export async function readAfterRefusal(
   call: Call,
   change: Change,
@@ -204,7 +204,7 @@ export async function readAfterRefusal(
   }
 }
 
-/** A resource counts as created by this refused call only if it has its creator mark and our ownership tag. */
+/** A resource counts as created by this refused call only if it has our creator mark and our ownership tag. */
 function verify(
   call: Call,
   change: Change,
