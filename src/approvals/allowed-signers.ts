@@ -20,7 +20,7 @@ interface SignersPlace {
 }
 
 /**
- * The concatenated texts of the files of allowed signers at a commit. A file that is missing there admits nobody.
+ * The concatenated texts of the files of allowed signers at a commit. A file that is missing there counts as empty.
  * @throws ApprovalsError when the commit or a file cannot be read, or one is not a regular file
  */
 export async function readAllowedSigners(git: GitContext, { commit, paths }: SignersPlace): Promise<string> {
@@ -59,7 +59,7 @@ export interface CommitAuthors {
   readonly keys: readonly string[];
 }
 
-/** Commits of one pull request; more are not read. */
+/** The maximal number of commits of one pull request. */
 const maxCommits = 10_000;
 
 /**
@@ -112,7 +112,7 @@ export function namesOfKey(allowed: string, key: string): string[] {
   });
 }
 
-/** @param signer names, which may be patterns, and the key, base64 */
+/** Whether a signer is one of the authors. @param signer names, which may be patterns, and the key, base64 */
 export function isAuthor(
   signer: { readonly names: readonly string[]; readonly key: string },
   authors: CommitAuthors,

@@ -12,7 +12,7 @@ import { LedgerError, WaitEnded } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { formatApproval, parseApproval, type StoredApproval } from './signed-approval.ts';
 
-/** In bytes. */
+/** Maximal sizes in bytes: of an approval, of a plan, of the plans that are read at once, and of the output of git. */
 const limits = {
   approval: 65_536,
   plan: 16 * 1024 * 1024,
@@ -29,7 +29,7 @@ const maxEntries = 5_000;
 const approvalPath = /^approvals\/[0-9a-f]{32}-[0-9a-f]{16}\.json$/;
 const planPath = /^plans\/([0-9a-f]{32})\.json$/;
 
-/** Losing a race against another approval is normal; after this many in a row a write fails. */
+/** A write fails after it lost this many races against other approvals. */
 const maxAttempts = 20;
 
 interface ApprovalsPlace {

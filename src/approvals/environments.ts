@@ -1,7 +1,7 @@
 /**
  * Approvals by the reviewers of an environment, for the job that waited for them in the run that made the plan. GitHub says neither
- * when an approval was given nor in which attempt of the run, so it covers all attempts: the caller must make sure that the digest
- * is that of the first attempt.
+ * when an approval was given nor in which attempt of the run, so each approval covers all attempts. The caller must make sure that the
+ * digest is that of the first attempt.
  */
 import {
   isSameName,

@@ -1,6 +1,7 @@
 /**
- * The keys that an acknowledgement covers. For most guards the id is enough, because the plan itself shows the rest. The message and
- * rule of a policy, and the former value of a setting, are only in the guard, so these keys have a hash of what was shown.
+ * The keys that an acknowledgement covers. A key changes with what a person saw: the acknowledgement then no longer covers the guard.
+ * For most guards the id is enough, because the plan itself shows the rest. The message and rule of a policy, and the former value of a
+ * setting, are only in the guard, so these keys have a hash of what was shown.
  */
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
@@ -29,14 +30,14 @@ export function policyKeys(guards: readonly Guard[], ids: readonly string[]): st
 
 /** `policy/no-deletes@0a1b…`: one key for each resource. After a part was applied, the rest of the plan needs no new keys. */
 function keysOfPolicy({ id, effect, message, concerns, ruleHash = '' }: Guard): string[] {
-  // Without the number of resources at its beginning.
+  // The message without the number of resources at its beginning.
   const says = message.replace(/^[^"]*/, '');
   const about = concerns.map(({ address, messages }) => JSON.stringify([formatAddress(address), messages]));
   const each = about.length > maxKeys ? [about.join()] : about;
   return each.map((one) => `${id}@${hashOf(JSON.stringify([effect, says, one, ruleHash]))}`);
 }
 
-/** 128 bits, so that somebody who can write both texts cannot find two with the same hash. */
+/** 128 bits: an author of both texts must not find two with the same hash. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

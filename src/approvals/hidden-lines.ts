@@ -14,11 +14,11 @@ export interface ShownPlan {
   readonly post: string;
   /** when it was posted: `2026-11-22T21:36:28Z` */
   readonly at: string;
-  /** when it was made; absent where its file does not say */
+  /** when the plan was made; absent where its file does not say */
   readonly made?: string;
   /** the commit that it was made for, as its file says */
   readonly commit?: string;
-  /** of that commit with changes that were not committed */
+  /** the plan includes changes that were not committed */
   readonly dirty?: true;
   readonly digest: string;
   readonly summary: string;

@@ -14,7 +14,7 @@ export type Makers =
   | { readonly is: 'known'; readonly people: readonly string[] }
   | { readonly is: 'unknown'; readonly why: string };
 
-/** Its author, the authors, co-authors and committers of its commits, and the users who pushed them. @throws CodeHostError, WireError */
+/** Its author, the people in its commits, and the users who pushed them. @throws CodeHostError, WireError */
 export async function readMakers(pullRequests: PullRequests, pullRequest: PullRequest): Promise<Makers> {
   const { commits, why } = await pullRequests.commits(pullRequest);
   if (why !== undefined) return { is: 'unknown', why };
@@ -64,7 +64,7 @@ export async function readDirectMakers(
   return { is: 'known', people: [...new Set([...loginsOf(commits), ...pushes.by])] };
 }
 
-/** Why nobody may approve while the makers are unknown, as a clause. */
+/** Why no user may approve while the makers are unknown, as a clause. */
 export function whyUnknown({ why }: Extract<Makers, { readonly is: 'unknown' }>): string {
   return `it is not known who made what is approved, and its makers may not approve it: ${why}`;
 }
@@ -79,8 +79,8 @@ export function whyMaker(user: string, makers: Makers): string | undefined {
 
 /**
  * Why a user may not approve, as a clause; undefined when the user may.
- * @param mustWrite whether users that the stack names also need write permission. Not needed where the code host itself admits
- * reviewers by id; elsewhere, a user name that was given up may belong to somebody else now.
+ * @param mustWrite whether users that the stack names also need write permission, because a user name that was given up may belong to
+ * another person now. False where the code host itself admits reviewers by id.
  * @throws CodeHostError, WireError
  */
 export async function whyNotAdmitted(

@@ -17,7 +17,7 @@ export interface PlanComment {
 
 export type FoundComment =
   | { readonly is: 'found'; readonly comment: PlanComment }
-  /** @property why a clause, for messages */
+  /** `why`: a clause, for messages */
   | { readonly is: 'missing'; readonly why: string };
 
 interface CommentPlace {
@@ -32,9 +32,9 @@ interface CommentPlace {
 
 /** Whose comments count. */
 interface CommentAccounts {
-  /** named by the user */
+  /** the account that the user named with `--author` */
   readonly author?: string | undefined;
-  /** the account of the token of such a job, if the service does not say whose token it is */
+  /** the usual account of a CI job's token, if the service does not say whose token it is */
   readonly usual?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Approvals by reviews of a pull request. A review approves the plan in the comment of the stack. It must be of exactly the head, later
- * than the last edit of the comment, and by a user that the stack admits and that did not make the pull request.
+ * Approvals by reviews of a pull request. A review approves the plan in the comment of the stack. The review must be of exactly the
+ * head and later than the last edit of the comment. Its author must be admitted by the stack, and not have made the pull request.
  */
 import {
   isSameName,
@@ -17,7 +17,7 @@ interface ReviewSource {
   readonly pullRequests: PullRequests;
   readonly pullRequest: PullRequest;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfApprove'>;
-  /** of this pull request and stack, about its head */
+  /** the comment with the plan of this stack, about the head of the pull request */
   readonly found: FoundComment;
 }
 

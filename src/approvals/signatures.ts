@@ -22,12 +22,12 @@ import { type Admission, type Verifier, withVerifier } from './ssh-keygen.ts';
 
 /** Who may sign, according to one commit. */
 export interface SignerRules {
-  /** text of the files that `spec.approvals.from[].signers` names there; empty: nobody */
+  /** text of the files that `spec.approvals.from[].signers` names there; empty if no person may sign */
   readonly allowed: string;
   readonly selfApprove: boolean;
 }
 
-/** A pull request that is applied; without a code host, all that is applied. */
+/** A pull request that is applied. Without a code host, one proposal is all that is applied. */
 export interface Proposal {
   readonly pullRequest?: number;
   /** full ids of the head commits that an approval may name */
@@ -36,7 +36,7 @@ export interface Proposal {
   readonly base: SignerRules;
   /** the authors of all of its commits; undefined if they are not known */
   readonly authors: CommitAuthors | undefined;
-  /** which part of what is applied it is, as in `Approval.parts`; absent for all of it */
+  /** its number among the parts of what is applied, as in `Approval.parts`; absent for all of it */
   readonly part?: number;
 }
 
@@ -232,6 +232,7 @@ function onePerPerson(found: readonly Counted[]): Approval[] {
   return [...merged.values()];
 }
 
+/** Each approval with the name of its person. Two names are one person if any approval shows both. */
 function withPersons(found: readonly Counted[]): { readonly approval: Approval; readonly by: string }[] {
   let persons: { readonly by: string; readonly ids: ReadonlySet<string> }[] = [];
   const idsOf = ({ names, key }: Counted) => [`key ${key}`, ...names.map((name) => name.toLowerCase())];

@@ -7,7 +7,7 @@ import type { GuardId } from '../model/guard.ts';
 import { canonicalText, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { idOfKey, isPolicyKey } from './guard-keys.ts';
 
-/** The namespace of our signatures: one that was made for another purpose does not count. */
+/** The namespace of our signatures: a signature for another purpose does not count. */
 export const approvalNamespace = 'trueup-approval@v1';
 
 /** How long an approval may be valid, in milliseconds. */
@@ -52,9 +52,9 @@ export function formatApproval({ approval, signature }: StoredApproval): string 
   return `${JSON.stringify({ approval, signature }, null, 2)}\n`;
 }
 
-const isDigest = /^[0-9a-f]{32}$/;
-const isCommitId = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
-const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const digestPattern = /^[0-9a-f]{32}$/;
+const commitIdPattern = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
+const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Each member with its check. Other members are not allowed, so that nothing is read that an older trueup would not understand. */
 const members: Readonly<Record<keyof SignedApproval, (value: Json) => boolean>> = {
@@ -62,8 +62,8 @@ const members: Readonly<Record<keyof SignedApproval, (value: Json) => boolean>> 
   stack: isText,
   repository: isText,
   path: isText,
-  digest: (value) => isText(value) && isDigest.test(value),
-  commit: (value) => isText(value) && isCommitId.test(value),
+  digest: (value) => isText(value) && digestPattern.test(value),
+  commit: (value) => isText(value) && commitIdPattern.test(value),
   acknowledged: (value) =>
     Array.isArray(value) &&
     value.every((one: Json) => isText(one) && (/^[a-z-]+$/.test(one) || isPolicyKey(one))),
@@ -76,7 +76,7 @@ function isText(value: Json): value is string {
 }
 
 function isTime(value: Json): boolean {
-  return isText(value) && isMoment.test(value) && !Number.isNaN(Date.parse(value));
+  return isText(value) && momentPattern.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 /**
@@ -109,7 +109,7 @@ function parsed(text: string): JsonObject | undefined {
   }
 }
 
-/** A certificate has several keys and signatures in it, of some kilobytes at most. */
+/** The maximal length of an armored signature. A certificate in it has several keys and signatures, some kilobytes at most. */
 const maxSignature = 32_768;
 
 /**

@@ -227,7 +227,7 @@ class FileVerifier implements Verifier {
 /** In the order in which ssh tries them. */
 const usualFiles = ['id_ed25519', 'id_ed25519_sk', 'id_ecdsa', 'id_ecdsa_sk', 'id_rsa'];
 
-/** In bytes; a key has some kilobytes. */
+/** The maximal size of a key file in bytes; a key has some kilobytes. */
 const maxKey = 65_536;
 
 /**
