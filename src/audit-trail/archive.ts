@@ -102,8 +102,9 @@ interface TimeWindow {
   readonly until?: number | undefined;
 }
 
-/** Number of events that are read at once, and that are written with one statement. */
+/** The number of events that are read at once. */
 const chunk = 1000;
+/** The number of events that one statement writes. */
 const batch = 100;
 
 export class Archive {

@@ -135,7 +135,7 @@ interface PageQuery {
   readonly since?: number | undefined;
   /** from 1 on */
   readonly page: number;
-  /** events a page */
+  /** events per page */
   readonly pageSize: number;
 }
 
@@ -191,7 +191,7 @@ function isTemporary({ status }: Answer): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** The tokens that may read the trail: wire/audit-trails 1.3. */
+/** Why the service refused, with the fix. Wire/audit-trails 1.3 names the tokens that may read the trail. */
 function refusalText(answer: Answer): string {
   const why = describeAnswer(answer);
   if (answer.status === 401 || answer.status === 403 || answer.status === 404)
@@ -202,8 +202,8 @@ function refusalText(answer: Answer): string {
   return `the audit trail could not be read: ${why}`;
 }
 
-// Reads one event of a trail, and refuses events of another organization. Strict about the actor and the action, so that nothing is
-// attributed by a guess; unknown members are kept.
+// Reads one event of a trail, and refuses events of another organization. Actor and action must be complete, so that nothing is
+// attributed by a guess. Unknown members are kept.
 
 /** @throws TrailError that names the member that is wrong. Source: wire/audit-trails 2 */
 export function parseEvent(value: Json | undefined, position: string): TrailEvent {
@@ -285,7 +285,7 @@ class Members {
   }
 }
 
-// The token determines the organization of a trail, so its events must show that it is the right one.
+// The token determines the organization of a trail, so the events must show that the organization is the right one.
 
 /**
  * @param organization the opaque id that the events must have (wire/audit-trails 2)

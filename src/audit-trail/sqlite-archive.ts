@@ -49,7 +49,7 @@ class SqliteArchive implements ArchiveDatabase {
     return this.#inTurn('read', async () => {
       if (this.#database === undefined && !existsSync(this.#file)) return undefined;
       const database = this.#open();
-      return versionOf(database) === 0 ? undefined : within(database, 'begin', work);
+      return versionOf(database) === 0 ? undefined : inTransaction(database, 'begin', work);
     });
   }
 
@@ -57,7 +57,7 @@ class SqliteArchive implements ArchiveDatabase {
     return this.#inTurn('written', async () => {
       await this.#create();
       const database = this.#open();
-      return within(database, 'begin immediate', (query) => {
+      return inTransaction(database, 'begin immediate', (query) => {
         migrate(database);
         return work(query);
       });
@@ -93,7 +93,11 @@ class SqliteArchive implements ArchiveDatabase {
   }
 }
 
-async function within<T>(database: Sqlite, begin: string, work: (query: Query) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  database: Sqlite,
+  begin: string,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
   database.exec(begin);
   try {
     const done = await work(async (statement, values) => run(database, statement, values));
