@@ -24,7 +24,7 @@ export function canonicalDefault(field: Field): Json {
     : canonicalValue(field, field.default);
 }
 
-/** Only the fields of the table, in the table's order. */
+/** The canonical form of a spec: only the fields of the table, in the table's order. */
 export function canonicalSpec(table: FieldTable, spec: Spec): Spec {
   const canonical: Record<string, Json> = {};
   for (const name in table) {
@@ -36,7 +36,7 @@ export function canonicalSpec(table: FieldTable, spec: Spec): Spec {
 
 /**
  * The complete content after these changes are made to the live spec: every field, missing ones at their defaults.
- * The ledger keeps it for kinds whose deletion requires proof that nobody changed the resource since.
+ * The ledger keeps it for kinds whose deletion requires proof that the resource was not changed since.
  */
 export function contentAfter(
   table: FieldTable,
@@ -83,7 +83,7 @@ function elements(value: Json): readonly Json[] {
 /** Equal when identical. */
 export const scalar: Comparison = { shape: 'scalar', canonical: (value) => value };
 
-/** Text for people, shown as a text diff; the service returns either `""` or `null` for "none". */
+/** Text for people, shown as a text diff; the service returns either `""` or `null` for an absent text. */
 export const text: Comparison = { shape: 'text', canonical: (value) => (value === '' ? null : value) };
 
 /** One word that the service returns as `""` or `null` when unset. */
@@ -92,7 +92,7 @@ export const optionalText: Comparison = {
   canonical: (value) => (value === '' ? null : value),
 };
 
-/** One word that the secrets service returns as `""`, or not at all, when it means `unset`. */
+/** One word. The secrets service returns `""`, or nothing, in place of the word `unset`. */
 export function wordOr(unset: string): Comparison {
   return { shape: 'scalar', canonical: (value) => (value === null || value === '' ? unset : value) };
 }
@@ -161,7 +161,7 @@ function canonicalCidr(value: Json): Json {
   return port === undefined ? canonicalBlock(value) : withPort(v4 ?? v6 ?? '', Number(port), value);
 }
 
-/** An address with a port, which the service accepts, too; port 0 means none. */
+/** The canonical form of an address with a port, which the service accepts as well; port 0 means no port. */
 function withPort(address: string, port: number, written: string): string {
   if (!isAddress(address) || port > 65_535) return written.trim();
   const canonical = canonicalBlock(address);
@@ -228,7 +228,7 @@ export const pemSet: Comparison = {
 /** A structure that changes only as a whole. */
 export const asText: Comparison = { shape: 'scalar', canonical: (value) => value };
 
-/** A secret: what is compared and shown is `{ set, version }` and the name of its source, never the value. */
+/** A secret: only `{ set, version }` and the name of its source are compared and shown, never the value. */
 export const secretVersion: Comparison = comparison('secret', (value) => ({
   version: 1,
   ...summarizeSecret(value),

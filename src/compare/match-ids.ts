@@ -11,7 +11,7 @@ type Placed = Pick<DesiredResource, 'address' | 'metadata'>;
 interface Matching {
   /** declared resources, and those that move away */
   readonly placed: ReadonlyMap<AddressText, Placed>;
-  /** all that exist, by their live addresses */
+  /** all live resources, by their live addresses */
   readonly live: ReadonlyMap<AddressText, { readonly address: Address; readonly id?: string }>;
   /** the id that the ledger has for an address */
   recordedId(text: AddressText): string | undefined;
@@ -46,7 +46,7 @@ export function findRenamed({
     return id === undefined ? undefined : byId.get(idKey(address, id));
   };
   const byRecordedId = ({ address }: Placed) => recordedAt(address);
-  // Somebody may also have renamed it manually, or have given its former name to another resource.
+  // The resource may also have been renamed manually, or its former name given to another resource.
   const byFormerRecordedId = (resource: Placed) => {
     const former = formerAddress(resource);
     return former === undefined || placed.has(formatAddress(former)) ? undefined : recordedAt(former);
