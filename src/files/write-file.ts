@@ -7,10 +7,10 @@ import { lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/prom
 import { basename, dirname, join, sep } from 'node:path';
 import { withPath } from '../model/error-message.ts';
 
-/** The folder's name beside a stack. */
+/** The name of the state folder, which is beside a stack. */
 export const stateFolderName = '.trueup';
 
-/** Creates a folder and its parents when needed; one with our name is created as a state folder. */
+/** Creates a folder and its parents when needed; one named `.trueup` is created as a state folder. */
 export async function makeFolder(folder: string): Promise<void> {
   const names = folder.split(sep);
   const ours = names.lastIndexOf(stateFolderName);
@@ -21,7 +21,7 @@ export async function makeFolder(folder: string): Promise<void> {
 /** Creates a folder with any name as a state folder. */
 export async function makeStateFolder(folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
-  if (!(await isNew(folder))) return;
+  if (!(await createFolder(folder))) return;
   const ignore = join(folder, '.gitignore');
   await unlessExists(
     writeFile(ignore, '*\n', { flag: 'wx' }).catch((error: unknown) => {
@@ -30,8 +30,8 @@ export async function makeStateFolder(folder: string): Promise<void> {
   );
 }
 
-/** Creates the folder. An empty one with our name also counts as new: its run was killed, or an administrator created it. */
-async function isNew(folder: string): Promise<boolean> {
+/** Creates the folder. @returns whether it is new. An empty `.trueup` counts as new: a killed run or an administrator created it */
+async function createFolder(folder: string): Promise<boolean> {
   if (await unlessExists(mkdir(folder, { mode: 0o700 }))) return true;
   return basename(folder) === stateFolderName && (await readdir(folder)).length === 0;
 }
@@ -55,7 +55,7 @@ export async function replaceFile(file: string, text: FileContent, mode = 0o600)
   await (await prepareFile(file, text, mode)).replace();
 }
 
-/** A new file beside the one that it is to replace. */
+/** A new file beside the one that it will replace. */
 export interface PreparedFile {
   replace(): Promise<void>;
   discard(): Promise<void>;
