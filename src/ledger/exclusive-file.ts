@@ -32,19 +32,19 @@ export function loadSqlite(): SqliteModule {
 // lock on a new one.
 
 /**
- * @param guard absolute path of a file that nobody else uses
+ * @param lockFile absolute path of a file that only trueup uses
  * @param pauses milliseconds between attempts; after the last one the waiting ends
  * @param signal also ends the waiting; it does not stop `work`
- * @throws when the guard cannot be locked
+ * @throws when the file cannot be locked
  */
 export async function withExclusiveFile<T>(
-  guard: string,
+  lockFile: string,
   work: () => Promise<T>,
   pauses: Iterable<number> = pausesForOneMinute(),
   signal?: AbortSignal,
 ): Promise<T> {
-  await makeFolder(dirname(guard));
-  const leave = await enter(guard, pauses, signal);
+  await makeFolder(dirname(lockFile));
+  const leave = await enter(lockFile, pauses, signal);
   try {
     return await work();
   } finally {
@@ -53,21 +53,21 @@ export async function withExclusiveFile<T>(
 }
 
 async function enter(
-  guard: string,
+  lockFile: string,
   pauses: Iterable<number>,
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
-  const first = tryToEnter(guard);
+  const first = tryToEnter(lockFile);
   if (first !== undefined) return first;
   for (const milliseconds of pauses) {
     await pause(milliseconds, undefined, { signal }).catch(() => {
       throw new WaitEnded();
     });
-    const leave = tryToEnter(guard);
+    const leave = tryToEnter(lockFile);
     if (leave !== undefined) return leave;
   }
   throw new Error(
-    `another process has kept ${quoted(guard)} locked: it is suspended, or the file system does not support locks`,
+    `another process has kept ${quoted(lockFile)} locked: it is suspended, or the file system does not support locks`,
   );
 }
 
@@ -77,15 +77,15 @@ function* pausesForOneMinute(): Generator<number> {
 }
 
 /**
- * Opens and locks synchronously: when this process closes any handle of the file, the system releases all of the process's locks
- * on it. @returns a function that unlocks; undefined when the lock is held
+ * Opens and locks synchronously, so that no other code of this process closes a handle of the file meanwhile: the system would then
+ * release all locks of the process on it. @returns a function that unlocks; undefined when another process holds the lock
  */
-function tryToEnter(guard: string): (() => void) | undefined {
-  makeFile(guard);
+function tryToEnter(lockFile: string): (() => void) | undefined {
+  makeFile(lockFile);
   // On a read-only file SQLite would give every process a transaction.
-  accessSync(guard, constants.W_OK);
+  accessSync(lockFile, constants.W_OK);
   const { DatabaseSync } = loadSqlite();
-  const database = new DatabaseSync(guard, { timeout: 0 });
+  const database = new DatabaseSync(lockFile, { timeout: 0 });
   try {
     // Nothing is ever written to the database, and with this mode no journal file is left.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -95,16 +95,16 @@ function tryToEnter(guard: string): (() => void) | undefined {
     if (isBusy(error)) return undefined;
     const reason = messageOf(error);
     throw new Error(
-      `${quoted(guard)} cannot be locked: ${reason}; keep the ledger on a file system with locks, in git or in PostgreSQL`,
+      `${quoted(lockFile)} cannot be locked: ${reason}; keep the ledger on a file system with locks, in git or in PostgreSQL`,
       { cause: error },
     );
   }
 }
 
 /** Creates the file, readable by its owner only. An existing file is not opened (see above). */
-function makeFile(guard: string): void {
+function makeFile(lockFile: string): void {
   try {
-    closeSync(openSync(guard, 'wx', 0o600));
+    closeSync(openSync(lockFile, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * Common to all stores: operations that can be aborted, because a store may never answer, and the decision which stored ledger a run
- * may replace.
+ * What all stores share: operations that can be aborted, because a store may never answer; and the decision whether a run may replace
+ * the stored ledger.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -153,7 +153,7 @@ class LocalFile implements AbortableStore {
   ): Promise<T> {
     try {
       const file = await followLinks(this.#file);
-      return await withExclusiveFile(guardOf(file), () => work(file), undefined, read);
+      return await withExclusiveFile(exclusiveFileOf(file), () => work(file), undefined, read);
     } catch (error) {
       return unwritable(what)(error);
     }
@@ -180,8 +180,8 @@ async function readLockIn(file: string): Promise<LedgerLock | undefined> {
   return text === undefined ? undefined : parseLock(text, place);
 }
 
-/** The file is never removed, so it is in a folder that git ignores, even when the ledger itself is committed. */
-function guardOf(file: string): string {
+/** The file of the critical section. It is never removed, so it is in a folder that git ignores, even if the ledger is committed. */
+function exclusiveFileOf(file: string): string {
   const folder = dirname(file);
   const ours = basename(folder) === stateFolderName ? folder : join(folder, stateFolderName);
   return join(ours, `${basename(file)}.guard`);
@@ -206,7 +206,7 @@ function isEntryId(text: string): boolean {
 /** The maximal size of a ledger, a lock or an entry: a much longer text does not fit into one string. */
 const maxBytes = 500 * megabyte;
 
-/** The limit of the operating system. */
+/** The maximal number of symbolic links to follow, as in the operating system. */
 const maxLinks = 40;
 
 /**
@@ -241,6 +241,7 @@ async function readIfThere(file: string, place: string): Promise<string | undefi
   });
 }
 
+/** Handles an error of a write: throws it as a LedgerError. */
 function unwritable(what: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof LedgerError || !(error instanceof Error)) throw error;

@@ -108,7 +108,7 @@ async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
   return pool;
 }
 
-/** The driver treats these modes as "verify-full" and prints a warning; with the real mode there is no warning on stderr. */
+/** Writes "verify-full" for the modes that the driver treats like it, because it prints a warning for each of the others. */
 function withPlainMode(url: string): string {
   if (/[?&]uselibpqcompat=true(?=&|#|$)/.test(url)) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, '$1verify-full');
@@ -121,7 +121,7 @@ export function isRefusedStatement(error: unknown): boolean {
   return isStatement && !/^(08|40|53|55|57)/.test(String(error.code));
 }
 
-/** The message of an error, or of each address that was tried. Errors about URLs quote them and so are replaced. */
+/** The message of an error, or those of all addresses that were tried. An error about an invalid URL quotes it, so it is replaced. */
 export function failureMessage(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(failureMessage))].join('; ');
   if (!(error instanceof Error)) return String(error);

@@ -131,7 +131,7 @@ function withoutPrompts({ env }: GitContext, settings: GitSettings): Record<stri
   const never = { GCM_INTERACTIVE: 'never' };
   if (env['SSH_ASKPASS'] !== undefined) return never;
   const hasOwn = env['GIT_ASKPASS'] !== undefined || settings.some(([key]) => key === 'core.askpass');
-  // git would also use SSH_ASKPASS, which is set below, unless GIT_ASKPASS is set
+  // Without GIT_ASKPASS, git would also use SSH_ASKPASS, which is set below.
   const git = hasOwn ? {} : { GIT_ASKPASS: '' };
   return { ...never, ...git, SSH_ASKPASS: 'false', SSH_ASKPASS_REQUIRE: 'force' };
 }

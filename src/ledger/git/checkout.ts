@@ -94,15 +94,15 @@ async function changedPaths(
         /^(?<fields>\? |u (?:\S+ ){9}|1 (?:\S+ ){7})(?<path>.*)$/s.exec(entry)?.groups ?? {};
       const path = posix.relative(`/${folder}`, `/${fromRoot ?? entry}`);
       const [, , , modeInCommit = ''] = fields?.split(' ') ?? [];
-      const changed = {
+      const changedPath = {
         path,
         isTracked: fields !== '? ',
         hadFiles: modeInCommit === '120000' || modeInCommit === '160000',
       };
       // `S.M.` or `S..U`: a submodule at the commit that the index has, with changed or untracked files.
-      if (!/^1 \S+ S\./.test(fields ?? '')) return [changed];
+      if (!/^1 \S+ S\./.test(fields ?? '')) return [changedPath];
       const inside = await changedPaths({ ...place, directory: join(place.directory, path) });
-      return inside?.map((file) => ({ ...file, path: posix.join(path, file.path) })) ?? [changed];
+      return inside?.map((file) => ({ ...file, path: posix.join(path, file.path) })) ?? [changedPath];
     }),
   );
   return paths.flat();
@@ -136,7 +136,7 @@ export interface StackRepository {
   isLeftOut(path: string): Promise<boolean>;
 }
 
-/** @param root of the repository; @param file path of the stack file. @returns undefined if git fails */
+/** @param root of the repository. @param file path of the stack file. @returns undefined if git fails */
 export async function stackRepository(
   place: GitContext,
   root: string,

@@ -34,7 +34,7 @@ export interface GitAnswer {
 }
 
 /** Variables that git sets while a hook runs. They would make our git use another repository, its settings, or the user's index. */
-const inherited = [
+const hookVariables = [
   'GIT_DIR',
   'GIT_COMMON_DIR',
   'GIT_CONFIG',
@@ -58,7 +58,7 @@ const quiet = [
   'core.hooksPath=/dev/null',
   'advice.detachedHead=false',
   'gc.auto=0',
-  // Without gc it has nothing to do, but would start a process after each fetch.
+  // Maintenance has nothing to do without gc, but would start a process after each fetch.
   'maintenance.auto=false',
 ].flatMap((setting) => ['-c', setting]);
 
@@ -93,7 +93,7 @@ export async function runGit(args: readonly string[], place: GitContext, input =
     else out.push(chunk);
   });
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-  // When git fails early, the pipe breaks; its exit code says more than that error.
+  // When git fails early, the pipe breaks. The exit code says more than the error of the pipe.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const code = await exitCode(child, signal);
@@ -146,7 +146,7 @@ function endGroup({ pid }: { readonly pid?: number | undefined }, signal: NodeJS
 
 function environment({ env, settings }: GitContext): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined || inherited.includes(name) || tracing.test(name) ? [] : [[name, value] as const],
+    value === undefined || hookVariables.includes(name) || tracing.test(name) ? [] : [[name, value] as const],
   );
   const nonInteractive = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
   // Otherwise anybody who can push a ref could replace the content of a commit.

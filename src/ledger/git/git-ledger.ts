@@ -35,7 +35,7 @@ const cachedPaths = [ledgerPath, lockPath];
 /** The files that trueup writes, backups of damaged ledgers included. */
 const ownPath = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
 
-/** Losing a race is normal; after this many lost races in a row a write fails. */
+/** A write fails after it lost this many races against other runs. */
 const maxAttempts = 20;
 
 class GitRef implements AbortableStore {

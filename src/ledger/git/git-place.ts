@@ -21,7 +21,7 @@ export interface GitPlace {
   readonly prefix: string;
 }
 
-/** The answers of git to one question, for each run (by its secrets) and key. */
+/** The answers of git to one question, by the secrets of a run, which identify the run, and by a key. */
 type Answers<T> = WeakMap<KnownSecrets, Map<string, Promise<T>>>;
 
 /** The key is the directory. */
@@ -49,8 +49,8 @@ function askOnce<T>(
 }
 
 /**
- * Calls `ask` once for each key and keeps the answer, also for callers that wait for it. If the signal of the first caller ends it,
- * the others ask again.
+ * Calls `ask` once for each key and keeps the answer. Callers that come meanwhile wait for the same answer. If the signal of the first
+ * caller ends it, the others ask again.
  * @throws WaitEnded when `at.signal` is aborted
  */
 export async function shared<T>(
@@ -158,7 +158,7 @@ const shortestLoneToken = 8;
 /** Passwords that services expect when the user name is the token. */
 const noPassword = ['', 'x-oauth-basic'];
 
-/** Shorter parameters of an address and shorter parts of a header count as ordinary words. */
+/** Parameters of an address and parts of a header that are shorter than this count as ordinary words. */
 const shortestValue = 8;
 
 /** The key is the git directory. */

@@ -44,7 +44,7 @@ export async function orderCommits(input: OrderInput): Promise<CommitOrder> {
   const unknown = (why: string) => ({ is: 'unknown', applied, why }) as const;
   if (ours.commit === undefined) return unknown(ours.why);
   if (ours.commit === applied) return { is: 'ahead' };
-  // It is passed to git as an argument, so it must be a commit id and nothing else.
+  // The text is passed to git as an argument, so it must be a commit id and nothing else.
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(applied)) return unknown('it is not the id of a git commit');
   const timer = AbortSignal.timeout(timeout);
   const signal = at.signal === undefined ? timer : AbortSignal.any([at.signal, timer]);

@@ -55,7 +55,7 @@ export interface CommitReader {
   tree(commit: string): Promise<readonly TreeEntry[]>;
   /** The content of files of a commit, by path. */
   contents(commit: string, entries: readonly TreeEntry[]): Promise<ReadonlyMap<string, Buffer>>;
-  /** Merges both, as a code host does for a pull request. @returns the merge commit. @throws LedgerError on a conflict */
+  /** Merges two commits, as a code host does for a pull request. @returns the merge commit. @throws LedgerError on a conflict */
   merge(base: string, head: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
     return code === 0 ? out.toString().trim() : undefined;
   };
   const obtain = async (id: string, { ref = id, content }: Wanted) => {
-    // Others can write a ledger, so its text may be an option of git.
+    // The id may be from a ledger, which others can write: it must not be an option of git.
     if (!isId(id)) throw new LedgerError(`${quoted(id)} is not the id of a git commit`);
     if (await hasCommit(at, id)) return;
     await fetchCommits(borrowed, { refs: [ref], depth: 1, content });
@@ -150,7 +150,7 @@ interface Wanted {
   readonly content: 'commits' | 'files';
 }
 
-/** Undefined if the remote does not answer or lacks the branch: the fetch that follows reports why. */
+/** The newest commit of a branch; undefined if the remote does not answer or lacks the branch: the fetch that follows reports why. */
 async function tipAt({ at, remote = '' }: BorrowedRepository, branch: string): Promise<string | undefined> {
   const ref = `refs/heads/${branch}`;
   const { code, out } = await runGit(['ls-remote', '--quiet', '--end-of-options', remote, ref], at);
@@ -178,7 +178,7 @@ async function mergeBase(borrowed: BorrowedRepository, one: string, other: strin
   );
 }
 
-/** Whether commits that only one of the two has lack their parents: a nearer common commit may be among those. */
+/** Whether the clone lacks parents of commits that only one side has: a nearer common commit may be among these parents. */
 async function isCut(at: GitContext, one: string, other: string): Promise<boolean> {
   const cut = new Set(await cutBehind(at, [one, other]));
   if (cut.size === 0) return false;

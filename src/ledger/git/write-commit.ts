@@ -1,6 +1,6 @@
 /**
- * Writes files of a commit into a temporary folder, as data: only regular files, nothing is run, and no filter or attribute of the
- * commit is applied. The folder can be a git repository, in which files that were not written count as left out.
+ * Writes regular files of a commit into a temporary folder, as data: nothing is run, and no filter or attribute of the commit is
+ * applied. The folder can be a git repository, with a sparse checkout that leaves out the files that were not written.
  */
 import { appendFile, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ export async function writeCommit(
   }
 }
 
-/** git itself refuses such names, but a crafted repository may have them. */
+/** Refuses a path outside of the folder, or in `.git`. git itself refuses such names, but a crafted repository may have them. */
 function refuseOutside(directory: string, file: string, path: string): void {
   const below = relative(directory, file).split(sep);
   if (below[0] === '..' || below.some((name) => name.toLowerCase() === '.git'))
