@@ -87,7 +87,7 @@ export class KnownSecrets {
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
 
-  /** The same for one line, with the offsets of a part of it. A part that begins or ends in a secret is extended to all of it. */
+  /** Redacts a printed line, and moves the offsets of a part of it. A part that begins or ends in a secret is extended to all of it. */
   redactLine(line: string, { start, end }: TextRange): TextRange & { readonly text: string } {
     const found = rangesIn(line, this.#inPrinted());
     return {
@@ -98,7 +98,7 @@ export class KnownSecrets {
   }
 
   /**
-   * The same for every text inside a value that will be stored, so that later prints show the same. Only texts change.
+   * Redacts every text inside a value that will be stored, as `redactPrinted` does, so that later prints show the same texts.
    * @param value must not be changed afterwards: the result is cached
    */
   redactKept<T extends object>(value: T): T {

@@ -104,7 +104,7 @@ function maskTokens(text: string): string {
   return maskPrivateKeys(text).replaceAll(tokens, secretPlaceholder);
 }
 
-/** The same, and also the secret parts of links, and values after the name of a secret. */
+/** Masks tokens and private keys, the secret parts of links, and values after the name of a secret. */
 export function maskText(text: string): string {
   return maskPairs(maskTokens(maskLinks(text)));
 }

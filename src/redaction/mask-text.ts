@@ -1,6 +1,6 @@
 /**
- * Masks texts: user names, passwords and parameters in addresses, and private keys. Of a secret, only whether it is set, its version
- * and its source are shown.
+ * Masks user names, passwords and parameters in addresses, and private keys. Makes the summary of a secret: whether it is set, its
+ * version and its source.
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
@@ -39,8 +39,8 @@ function partsOfWord(word: string): TextRange[] {
   const found = parameters.exec(shown);
   if (found === null) return user;
   const { 1: before = '', 2: after = '', index } = found;
-  const longer = word.length - shown.length;
-  return [...user, { start: index + before.length + longer, end: word.length - after.length }];
+  const shift = word.length - shown.length;
+  return [...user, { start: index + before.length + shift, end: word.length - after.length }];
 }
 
 // Finds private keys in PEM form in a text: with real line breaks, with escaped ones as in JSON, or folded into one line. They do not

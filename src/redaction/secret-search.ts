@@ -13,12 +13,13 @@ interface Found {
 /** How many readings are followed at one offset. There are more only where a secret repeats itself and its own escapes. */
 const maxReadings = 4;
 
+/** Finds a sequence of UTF-16 units in all readings of a text, with the algorithm of Knuth, Morris and Pratt. */
 class Matcher {
   readonly #units: Uint16Array;
   readonly #fallbacks: Int32Array;
   #least = 0;
   #found: Found[] = [];
-  // A node is a reading up to an offset, with the length of the sequence that it ends with, and the node before the last unit.
+  // A node is a reading of the text up to an offset: how many units of the sequence it ends with, and the node before its last unit.
   #lengths: number[] = [];
   #offsets: number[] = [];
   #before: number[] = [];
@@ -106,6 +107,7 @@ class Matcher {
     return length < 0 ? -1 : this.#node(length + 1, end, node);
   }
 
+  /** Adds a node, unless one of the same length is there. Of too many nodes, the shortest is dropped. */
   #arrive(nodes: number[], node: number): void {
     const length = this.#lengths[node] ?? 0;
     let smallest = 0;
@@ -157,7 +159,7 @@ export interface TextRange {
 export interface SearchedText {
   readonly text: string;
   readonly hasEscapedWords: boolean;
-  /** absent if no line breaks are within what may be an encoding */
+  /** the text without line breaks inside encodings; absent if there are no such line breaks */
   readonly unwrapped?: { readonly joined: SearchedText; readonly offsets: readonly number[] } | undefined;
 }
 

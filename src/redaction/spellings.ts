@@ -9,7 +9,7 @@ type Read = (end: number, unit: number, second?: number) => void;
 export const backslash = 0x5c;
 const [percent, plus, tilde, ampersand] = [0x25, 0x2b, 0x7e, 0x26];
 
-/** By the last character of an escape in JSON. */
+/** The escapes of JSON: the unit of each, by its last character. */
 const jsonEscapes: Readonly<Record<string, number>> = {
   '"': 0x22,
   "'": 0x27,
@@ -51,7 +51,7 @@ const namedReferences: Readonly<Record<string, number>> = {
 /** How often an escape of a URL or of HTML may itself be encoded. */
 const maxDepth = 8;
 
-/** A letter or a digit as an escape. */
+/** A letter or a digit that is written as an escape. */
 const escapedWord =
   /(?:%(?:25){0,8}|\\u00|(?:&|\\u0026)(?:amp;){0,8}#x0*)(?:3\d|[46][1-9a-f]|[57][\da])|(?:&|\\u0026)(?:amp;){0,8}#0*(?:4[89]|5[0-7]|6[5-9]|[78]\d|9[0789]|1[01]\d|12[0-2]);/i;
 

@@ -27,7 +27,7 @@ function redactAllExcept<T extends object>(value: T, names: readonly (keyof T)[]
   return { ...redactAll(Object.fromEntries(others), redact), ...Object.fromEntries(kept) } as T;
 }
 
-/** A map is stored as an object; its keys are names. */
+/** Redacts all members. Their names stay. */
 function redactAll(value: object, redact: Redact): object {
   const members = Object.entries(value).map(
     ([name, member]) => [name, redactMember(member, redact)] as const,
@@ -35,6 +35,7 @@ function redactAll(value: object, redact: Redact): object {
   return Object.fromEntries(members);
 }
 
+/** The keys of a map are names, so they stay as well. */
 function redactMember(value: unknown, redact: Redact): unknown {
   if (value instanceof Map)
     return new Map([...value].map(([key, member]) => [key, redactMember(member, redact)]));
