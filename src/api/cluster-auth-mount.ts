@@ -213,7 +213,7 @@ function isUnreachable({ status }: Answer): boolean {
   );
 }
 
-/** Undefined if the answer contains no type, or the type of a mount with a shorter path. */
+/** The type of the mount in an answer; undefined if there is none, or if it is that of a mount with a shorter path. */
 function typeIn({ status, body }: Answer, mount: string): string | undefined {
   const data = status === 200 && isJsonObject(body) ? body['data'] : undefined;
   if (!isJsonObject(data)) return undefined;

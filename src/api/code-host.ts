@@ -1,6 +1,6 @@
 /**
- * The connection to a code host, for pull requests, comments and issues. It retries requests like those to targets. The token is sent
- * only to the given address: neither a redirect nor a link to the next page is followed.
+ * The connection to a code host, for pull requests, comments and issues. It sends one request at a time, and retries it like requests
+ * to targets. The token is sent only to the given address: neither a redirect nor a link to the next page is followed.
  * Source: wire/code-hosts 3, 4
  */
 import type { Dispatcher } from 'undici';

@@ -174,7 +174,7 @@ class LoginSession implements Authenticator {
     return this.#held;
   }
 
-  /** Notes the current token for revocation at the end. Without uses left, the service has removed it already. */
+  /** Notes the current token for revocation at the end. A token without uses left is usually gone, so it is left out. */
   #retireHeld(): void {
     const held = this.#held;
     if (held !== undefined && held.usesLeft > 0) this.#replaced.push(held);

@@ -64,7 +64,7 @@ export interface LiveReading {
   readonly unread?: Diagnostic;
 }
 
-/** By name of the target. */
+/** The readings of all targets, by name. */
 export type LiveReadings = ReadonlyMap<string, LiveReading>;
 
 /** The first step: all kinds without `losses`. The deletions are not known yet. */
@@ -211,7 +211,7 @@ function checkTotals(sets: Sets): Sets {
   );
 }
 
-/** By kind and target. */
+/** The declared and recorded resources, by kind and target. */
 type Known = ReadonlyMap<string, KnownResources>;
 
 function withKnown(session: Session, known: Known): Session {

@@ -35,7 +35,7 @@ export interface PostedComment {
   readonly body: string;
   readonly author: string;
   readonly isApp: boolean;
-  /** of its web page */
+  /** the address of its web page */
   readonly url?: string;
 }
 

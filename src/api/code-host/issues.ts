@@ -129,7 +129,7 @@ export class Issues {
   }
 }
 
-/** Only at the beginning: elsewhere, the marker may be part of a value that the text shows, such as a drifted one. */
+/** Whether the text begins with the marker. Elsewhere, the marker may be part of a value that the text shows. */
 function begins(text: string, marker: string): boolean {
   return text.trimStart().startsWith(marker);
 }

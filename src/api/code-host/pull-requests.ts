@@ -7,7 +7,7 @@
 /** A pull request of GitHub, or a merge request of GitLab. */
 export interface PullRequest {
   readonly number: number;
-  /** of its web page */
+  /** the address of its web page */
   readonly url?: string;
   readonly author: string;
   /** its newest commit; of a merged one, the newest at the merge */
@@ -128,7 +128,7 @@ export interface RunDecision {
 
 /** Where the decisions about a waiting job are found. */
 export interface RunPlace {
-  /** of GitHub Actions: the id of the run; of GitLab: the id of the job */
+  /** for GitHub Actions the id of the run, for GitLab the id of the job */
   readonly id: number;
   /** all environments when absent */
   readonly environment?: string;

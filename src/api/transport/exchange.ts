@@ -10,7 +10,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 export interface RawAnswer {
   readonly kind: 'answered';
   readonly status: number;
-  /** by lower-case name */
+  /** by name in lower case */
   readonly headers: Headers;
   readonly text: string;
 }

@@ -21,7 +21,7 @@ interface NetworkQuestion {
 export interface NetworkFacts {
   /** the proxy on the way, without credentials, and the variable that names it */
   readonly proxy?: { readonly address: string; readonly variable: string };
-  /** of the service, or of the proxy */
+  /** the addresses of the service, or of the proxy if there is one */
   readonly addresses: readonly string[];
   /** the first step that failed, with the code of its error */
   readonly failure?: { readonly at: 'name' | 'connection' | 'tls'; readonly code: string };

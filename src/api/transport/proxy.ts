@@ -53,7 +53,7 @@ function isExcluded(url: URL, noProxy: string): boolean {
   });
 }
 
-/** Without the brackets of an IPv6 address, and without a dot at the end. */
+/** The host without the brackets of an IPv6 address, and without a dot at the end. */
 function bareHost(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

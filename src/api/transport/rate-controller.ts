@@ -15,7 +15,7 @@ export const highestRate = 200;
 /** The lowest rate after refusals. */
 const lowestRate = 1;
 
-/** While reads are not paced, a 429 sets the rate to half of the last second's answers. They count as this many at least. */
+/** After a 429 to unpaced reads, the rate is half of the last second's answers. Fewer prove nothing, so they count as this many. */
 const fewestAnswers = 10;
 
 /** Milliseconds without an error before the rate rises, and at least between two halvings. */
@@ -100,7 +100,7 @@ export class RateController {
   /** the time of the last change of the rate, or of the last error */
   #calmSince: number;
   #loweredAt = Number.NEGATIVE_INFINITY;
-  /** of the last answers at this rate, oldest first */
+  /** the durations of the last answers at this rate, oldest first */
   #durations: number[] = [];
   /** the median duration at the initial rate */
   #usual: number | undefined;

@@ -120,7 +120,7 @@ const minWait = 100;
 
 /**
  * The wait that the service asks for, in milliseconds: `Retry-After` in seconds or as a date, else `X-RateLimit-Reset` in seconds. The
- * latter counts only with 429, because some services send it with every answer (wire/workspaces 1.2). Seconds may be since 1970.
+ * latter counts only with 429, because some services send it with every answer (wire/workspaces 1.2). Seconds since 1970 count, too.
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {
   const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
@@ -157,7 +157,7 @@ export interface Outgoing {
   readonly signal?: AbortSignal;
   /** awaited before each attempt, after all other waits; rejects when the request must not be sent */
   readonly permit?: () => Promise<void>;
-  /** of attempts that the caller has made before this one */
+  /** the history of attempts that the caller made before */
   readonly history?: AttemptHistory;
   /** starts before all waiting requests: a write relies on a read that must be recent */
   readonly isUrgent?: boolean;

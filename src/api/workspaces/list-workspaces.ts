@@ -90,7 +90,7 @@ export function workspacesPath(session: Pick<Session, 'target'>): string {
   return `${organizationPath(session)}/workspaces`;
 }
 
-/** By the id of the workspace; undefined for one whose page does not include them. */
+/** The tags by the id of the workspace; undefined for a workspace whose page does not include them. */
 type IncludedTags = ReadonlyMap<string, TagsAnswer | undefined>;
 
 async function readWithTags(
@@ -186,7 +186,7 @@ function whyRepeated({ target }: Session, items: readonly WorkspaceItem[]): stri
   return [];
 }
 
-/** Undefined when any workspace lacks its tags: some services silently ignore the include. */
+/** The tags that came with the list; undefined if those of any workspace are missing: some services silently ignore the include. */
 function includedTagging(
   session: Session,
   items: readonly WorkspaceItem[],

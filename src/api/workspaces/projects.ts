@@ -105,7 +105,7 @@ async function readUnlisted(session: Session, listed: readonly ProjectItem[]) {
   };
 }
 
-/** Undefined if there is no such project in this organization. @throws WireError on any other answer */
+/** A project; undefined if this organization has no project with this id. @throws WireError on any other answer */
 export async function readProjectById(session: Session, id: string): Promise<ProjectItem | undefined> {
   const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
   if (answer.status === 404) return undefined;
@@ -234,7 +234,7 @@ export async function readProject(session: Session, id: string | undefined): Pro
   return { unread: list.problem ?? 'the list of projects that this token can see does not include it' };
 }
 
-/** The same project, read by id, once per session, before the apply of a plan that relies on it; undefined if it cannot be read. */
+/** Reads a project by id, once per session, before the apply of a plan that relies on it; undefined if it cannot be read. */
 export function readProjectAgain(session: Session, id: string): Promise<Project | undefined> {
   return session.once(`project ${id}`, async () => {
     try {
@@ -297,7 +297,7 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
   return isChanged ? { ...planned, plannedBy: formatAddress(declared.address) } : planned;
 }
 
-/** The project that the organization names; if it names none, the only project of the list, which a token may see incompletely. */
+/** The project that the organization names. Only if it names none, the single project of the list, which may be incomplete. */
 async function defaultOf(session: Session, { byId, problem }: ProjectList): Promise<string | undefined> {
   const organization = problem === undefined ? await readOrganization(session) : undefined;
   if (organization === undefined) return undefined;

@@ -86,7 +86,7 @@ export function workspaceBody(attributes: JsonObject, relationships: CallObject 
   return documentBody('workspaces', attributes, relationships);
 }
 
-/** The same for any type of document. */
+/** The body of a create or an update of any type of document. */
 export function documentBody(type: string, attributes: JsonObject, relationships: CallObject): CallObject {
   return {
     data: {

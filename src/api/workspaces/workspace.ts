@@ -17,7 +17,7 @@ export interface WorkspaceItem {
   readonly listedAt?: number;
 }
 
-/** Undefined for a value that is not a workspace document. Source: wire/workspaces 5.3. */
+/** The workspace in a document; undefined for any other value. Source: wire/workspaces 5.3. */
 export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | undefined {
   if (!isJsonObject(document)) return undefined;
   const { id, attributes, relationships } = document;
@@ -73,7 +73,7 @@ const writing: readonly Right[] = ['can-update', 'can-lock', 'can-unlock', 'can-
 
 type Rights = Pick<LiveResource, 'rights' | 'mayWrite'>;
 
-/** Empty if the document has no permissions. */
+/** The rights of the token on a workspace; empty if the document has no permissions. */
 export function rightsOf({ attributes }: WorkspaceItem): Rights {
   const permissions = attributes['permissions'];
   if (!isJsonObject(permissions)) return {};
