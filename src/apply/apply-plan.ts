@@ -176,7 +176,7 @@ class Work {
     return run;
   }
 
-  /** One for each kind: a list may be up to date for one kind and lag for another. */
+  /** The page reads of one kind in a target: a list may be up to date for one kind and lag for another. */
   #pagesOf({ target, kind }: Change['address']): PageReads {
     return this.#pages.of(JSON.stringify([target, kind]));
   }

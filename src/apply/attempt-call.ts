@@ -34,7 +34,7 @@ interface AttemptContext {
 export type AttemptResult = SendResult | { readonly is: 'stale'; readonly why: string };
 
 /** The failed attempts of a call so far. */
-interface Earlier {
+interface EarlierAttempts {
   readonly attempts: number;
   readonly again: Again | undefined;
   /** one of them reached the service or its proxy */
@@ -49,7 +49,7 @@ const createAttempts = 4;
 
 /** @throws when a reference of the call cannot be resolved */
 export async function attemptCall(call: Call, context: AttemptContext): Promise<AttemptResult> {
-  let earlier: Earlier | undefined;
+  let earlier: EarlierAttempts | undefined;
   let allowedAge = maxAge;
   for (;;) {
     const decided = await beforeAttempt(call, context, earlier);
@@ -74,7 +74,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
 async function send(
   call: Call,
   { change, lastRead, send: context, resolve }: AttemptContext,
-  { earlier, guarded }: { readonly earlier: Earlier | undefined; readonly guarded: GuardedRequest },
+  { earlier, guarded }: { readonly earlier: EarlierAttempts | undefined; readonly guarded: GuardedRequest },
 ): Promise<Sent> {
   const request = await resolve();
   const history = earlier?.again?.history;
@@ -102,7 +102,7 @@ function isCreate({ createsId, repeatable }: Call): boolean {
 async function beforeAttempt(
   call: Call,
   context: AttemptContext,
-  earlier: Earlier | undefined,
+  earlier: EarlierAttempts | undefined,
 ): Promise<AttemptResult | 'send'> {
   if (earlier !== undefined && isCreate(call)) return beforeCreateAgain(call, context, earlier);
   const { stop } = context.send;
@@ -130,7 +130,10 @@ function firstVerdict(verdict: Exclude<Verdict, { is: 'send' }>): AttemptResult 
 async function afterFailure(
   call: Call,
   { change, send: context }: AttemptContext,
-  { earlier, verdict }: { readonly earlier: Earlier; readonly verdict: Exclude<Verdict, { is: 'send' }> },
+  {
+    earlier,
+    verdict,
+  }: { readonly earlier: EarlierAttempts; readonly verdict: Exclude<Verdict, { is: 'send' }> },
 ): Promise<AttemptResult> {
   const { mayHaveActed, reached, last } = earlier;
   if (verdict.is === 'done') {
@@ -157,7 +160,7 @@ function foundExisting(why: string): SendResult {
 async function beforeCreateAgain(
   call: Call,
   { change, lastRead, send: context }: AttemptContext,
-  earlier: Earlier,
+  earlier: EarlierAttempts,
 ): Promise<AttemptResult | 'send'> {
   const { attempts, mayHaveActed, last } = earlier;
   // A lost request may still be on its way: wait, so that the look-up sees its effect.
@@ -185,7 +188,7 @@ function createdBy({ createsId }: Call, { address }: Change): Address {
 }
 
 async function whenAbsent(
-  { attempts, again, last, mayHaveActed }: Earlier,
+  { attempts, again, last, mayHaveActed }: EarlierAttempts,
   lastRead: LastRead,
   stop: AbortSignal | undefined,
 ): Promise<AttemptResult | 'send'> {
@@ -201,11 +204,15 @@ async function whenAbsent(
   return mayHaveActed ? { is: 'failed', why: notAgain, inDoubt: true } : { is: 'failed', why, unsent: true };
 }
 
-function isRefused(last: Earlier['last']): boolean {
+function isRefused(last: EarlierAttempts['last']): boolean {
   return last.is === 'failed' && isRefusal(last);
 }
 
-function withAttempt(sent: Sent, last: Earlier['last'], earlier: Earlier | undefined): Earlier {
+function withAttempt(
+  sent: Sent,
+  last: EarlierAttempts['last'],
+  earlier: EarlierAttempts | undefined,
+): EarlierAttempts {
   return {
     attempts: (earlier?.attempts ?? 0) + 1,
     again: sent.again,
@@ -216,7 +223,7 @@ function withAttempt(sent: Sent, last: Earlier['last'], earlier: Earlier | undef
 }
 
 /** Whether another attempt follows, or at least another lookup of a resource that a create may have made. */
-function mayFollow(call: Call, { again, mayHaveActed, attempts, last }: Earlier): boolean {
+function mayFollow(call: Call, { again, mayHaveActed, attempts, last }: EarlierAttempts): boolean {
   if (again !== undefined) return true;
   if (!isCreate(call)) return false;
   // A create may be refused because an earlier attempt succeeded.
@@ -224,7 +231,7 @@ function mayFollow(call: Call, { again, mayHaveActed, attempts, last }: Earlier)
 }
 
 /** @returns whether the run was stopped during the wait */
-async function waitFor({ again }: Earlier, { send: { stop } }: AttemptContext): Promise<boolean> {
+async function waitFor({ again }: EarlierAttempts, { send: { stop } }: AttemptContext): Promise<boolean> {
   const ended = again?.wait().then(
     () => false,
     () => true,
@@ -233,7 +240,7 @@ async function waitFor({ again }: Earlier, { send: { stop } }: AttemptContext): 
 }
 
 /** The result of a call that is not sent again. A call that only got the response to wait (429) was not carried out. */
-function finalResult({ last, mayHaveActed, again }: Earlier): SendResult {
+function finalResult({ last, mayHaveActed, again }: EarlierAttempts): SendResult {
   const isWaiting = last.is === 'failed' && (last.unsent === true || again !== undefined) && !last.inDoubt;
   if (!isWaiting) return last;
   return mayHaveActed ? { is: 'unknown', why: last.why } : { is: 'failed', why: last.why, unsent: true };

@@ -47,7 +47,7 @@ function whyUnread({ from, unread = '' }: Inheritable): string {
   return `${from}, whose defaults the plan relied on, could not be read again: ${unread}`;
 }
 
-/** The reads of one change. */
+/** Reads the resource of one change before its writes, and remembers the last read. */
 export class LastRead {
   readonly #change: Change;
   readonly #tools: RecheckTools;

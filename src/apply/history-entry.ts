@@ -68,7 +68,7 @@ export function beginEntry(
 interface EntryContext {
   readonly ledger: Ledger;
   readonly kinds: Registry;
-  /** what policies see: the changes, and with them resources whose tags change, and parents and references (`related`) */
+  /** what policies see: the changes, resources of which only tags change (`tagged`), and parents and references (`related`) */
   readonly checked?: CheckedRecords;
 }
 

@@ -143,7 +143,7 @@ export interface Sent {
 }
 
 /**
- * Never rejects: a thrown error becomes the result of the call.
+ * Sends one attempt of a call. Never rejects: an error becomes the result of the call.
  * @param about.isRepeated an earlier attempt reached the service, too: the response may be a consequence of that attempt's success
  */
 export async function sendOnce(
@@ -277,7 +277,7 @@ export function isThisCreate(
   if (evidence.ownershipTag === undefined && !mayHaveActed) return false;
   if (planning.isOwnedByAnother(live)) return false;
   if (evidence.creatorStack === session.stack) return true;
-  // Resources of a kind without a creator mark cannot be copied.
+  // Resources of a kind without a creator mark are never copied, so the ownership tag counts.
   if (!Object.values(kind.fields).some(({ isCreatorMark }) => isCreatorMark))
     return mayHaveActed && ownOwnershipTag(evidence)?.stack === session.stack;
   const declared = Object.entries(declaredMark);

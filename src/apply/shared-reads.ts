@@ -85,7 +85,7 @@ const maxTries = 3;
 
 /**
  * The pages of the resources of one kind in one target. Any page, and any field of it, may lag or show less than the resource itself.
- * So a page is used only if it shows an update that was made since the page was last read; its content counts as old as that update.
+ * So a page is used only if it shows an update that was made since the page was last read. Its content counts as read at that time.
  * An update relies on a page only if some page has shown a changed value of each of its fields. Otherwise its resource is read alone;
  * other updates may wait for that update (a trial), because the page must show it afterwards.
  */
