@@ -34,7 +34,7 @@ interface EnvironmentApprovals extends FoundApprovals {
   readonly attempt?: number;
 }
 
-/** At most one approval of each person. @throws CodeHostError, WireError */
+/** Reads at most one approval of each person. @throws CodeHostError, WireError */
 export async function readEnvironmentApprovals(source: EnvironmentSource): Promise<EnvironmentApprovals> {
   const { pullRequests, run: place, rules, commit, digest, now } = source;
   const run = await pullRequests.runApprovals(place);

@@ -21,7 +21,7 @@ interface ReviewSource {
   readonly found: FoundComment;
 }
 
-/** At most one approval of each person. @throws CodeHostError, WireError */
+/** Reads at most one approval of each person. @throws CodeHostError, WireError */
 export async function readReviews(source: ReviewSource): Promise<FoundApprovals> {
   const { pullRequests, pullRequest, rules, found } = source;
   const approvals: Approval[] = [];

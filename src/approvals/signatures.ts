@@ -32,11 +32,11 @@ export interface Proposal {
   readonly pullRequest?: number;
   /** full ids of the head commits that an approval may name */
   readonly heads: readonly string[];
-  /** at the base commit */
+  /** who may sign according to the base commit */
   readonly base: SignerRules;
   /** the authors of all of its commits; undefined if they are not known */
   readonly authors: CommitAuthors | undefined;
-  /** its number among the parts of what is applied, as in `Approval.parts`; absent for all of it */
+  /** its index as `Approval.parts` counts the parts of what is applied; absent for all of it */
   readonly part?: number;
 }
 
@@ -45,13 +45,13 @@ export interface SignaturesInput {
   readonly repository: {
     /** all forms of its remote, without scheme and login */
     readonly remotes: readonly string[];
-    /** of the stack file, below the root */
+    /** the path of the stack file, below the root */
     readonly path: string;
   };
   readonly git: GitContext;
   /** the remote that keeps the approvals */
   readonly remote: string;
-  /** at the head of the protected branch */
+  /** who may sign according to the head of the protected branch */
   readonly head: SignerRules;
   readonly proposals: readonly Proposal[];
   /** milliseconds since 1970 */

@@ -18,9 +18,9 @@ export interface SignedApproval {
   readonly version: 1;
   /** the name of the stack */
   readonly stack: string;
-  /** of the remote, without scheme and login: `git.example.com/acme/infra` */
+  /** the remote, without scheme and login: `git.example.com/acme/infra` */
   readonly repository: string;
-  /** of the stack file, below the root of the repository */
+  /** the path of the stack file, below the root of the repository */
   readonly path: string;
   readonly digest: string;
   /** the full id of the head commit that was reviewed */
@@ -131,7 +131,7 @@ export function publicKeyOf(signature: string): string | undefined {
     : blob.subarray(start, start + length).toString('base64');
 }
 
-/** As ssh-keygen and code hosts show it. @param key base64 */
+/** The fingerprint of a key, as ssh-keygen and code hosts show it. @param key base64 */
 export function fingerprintOfKey(key: string): string {
   const hash = createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64');
   return `SHA256:${hash.replace(/=+$/, '')}`;

@@ -154,7 +154,7 @@ export async function withVerifier<T>(
   return inFolder((folder) => work(new FileVerifier(folder, about)));
 }
 
-/** Only this user can read the folder. It is removed at the end. */
+/** Runs `work` with a temporary folder that only this user can read. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'trueup-signatures-'));
   try {
@@ -224,7 +224,7 @@ class FileVerifier implements Verifier {
   }
 }
 
-/** In the order in which ssh tries them. */
+/** The usual key files, in the order in which ssh tries them. */
 const usualFiles = ['id_ed25519', 'id_ed25519_sk', 'id_ecdsa', 'id_ecdsa_sk', 'id_rsa'];
 
 /** The maximal size of a key file in bytes; a key has some kilobytes. */
