@@ -146,7 +146,7 @@ export class Archive {
     });
   }
 
-  /** Undefined for a trail that was never read completely. @throws ArchiveError */
+  /** How far a trail was read; undefined if it was never read completely. @throws ArchiveError */
   async head(trail: string): Promise<ArchiveHead | undefined> {
     const statement = `select organization_id, cursor_at, cursor_id, looked_at, whole_from
       from ${this.#database.prefix}trails where trail = $1`;
@@ -165,7 +165,7 @@ export class Archive {
     return rows.map((row) => String(row['trail'])).sort();
   }
 
-  /** In order of their start. @throws ArchiveError */
+  /** The gaps of a trail, in order of their start. @throws ArchiveError */
   async gaps(trail: string): Promise<readonly TrailGap[]> {
     const statement = `select from_at, to_at, noticed_at, why from ${this.#database.prefix}gaps
       where trail = $1 order by from_at, to_at`;
@@ -178,7 +178,7 @@ export class Archive {
     }));
   }
 
-  /** Newest first, in chunks, so that the caller can stop early. @throws ArchiveError, TrailError for a damaged event */
+  /** The events, newest first, in chunks, so that the caller can stop early. @throws ArchiveError, TrailError for a damaged event */
   async *newestFirst(
     trail: string,
     { since, until }: TimeWindow = {},

@@ -202,8 +202,8 @@ function refusalText(answer: Answer): string {
   return `the audit trail could not be read: ${why}`;
 }
 
-// Reads one event of a trail, and refuses events of another organization. Actor and action must be complete, so that nothing is
-// attributed by a guess. Unknown members are kept.
+// Reads one event of a trail, and refuses events of another organization. The members about actor and action must have the expected
+// types, so that nothing is attributed by a guess. Unknown members are kept.
 
 /** @throws TrailError that names the member that is wrong. Source: wire/audit-trails 2 */
 export function parseEvent(value: Json | undefined, position: string): TrailEvent {
@@ -259,7 +259,7 @@ class Members {
     return this.optionalText(name) ?? this.refuse(name, 'a text');
   }
 
-  /** Undefined if absent, null or empty. */
+  /** The text of a member; undefined if it is absent, null or empty. */
   optionalText(name: string): string | undefined {
     const value = ownMember(this.raw, name) ?? null;
     if (value === null || value === '') return undefined;
