@@ -187,7 +187,7 @@ type IpAddress = ReturnType<typeof ipaddr.parse>;
 /** Length in bits of the prefix that marks an IPv4-mapped IPv6 address. */
 const mappedBits = 96;
 
-/** Only the plain spellings: the parser itself would also read `10` as an address. */
+/** Whether a text is an address in a usual spelling: the parser itself would also read `10` as an address. */
 function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !text.includes('%'));
 }

@@ -74,7 +74,7 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
 
 const nothing: FieldDiff = { fields: [], notes: [] };
 
-/** False for a field with members, because a member that is no longer declared may have to be reset. */
+/** A quick check. False for a field with members, because a member that is no longer declared may have to be reset. */
 function isAsDeclared({ desired, live, unknown }: DiffInput, name: string, field: Field): boolean {
   const [declared, found] = [desired[name], live?.[name]];
   if (declared === undefined || found === undefined || field.members !== undefined) return false;
@@ -154,11 +154,11 @@ function only(change: FieldChange): FieldDiff {
   return { fields: [change], notes: [] };
 }
 
-function change(input: FieldInput, known: { before?: Json; unknown?: string }): FieldChange {
+function change(input: FieldInput, found: { before?: Json; unknown?: string }): FieldChange {
   const origin = originOf(input);
   return {
     path: input.path,
-    ...known,
+    ...found,
     after: input.wanted,
     shape: input.field.compare.shape,
     ...(origin === undefined ? {} : { origin }),
@@ -216,7 +216,7 @@ function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): F
   });
 }
 
-/** No note if the live value is unknown. */
+/** The note about a create-only field that differs; none if the live value is unknown. */
 function createOnlyNote(name: string, { before, after, unknown }: FieldChange): string[] {
   if (unknown !== undefined) return [];
   const [live, declared] = [before, after].map((value) => JSON.stringify(value ?? null));
@@ -226,7 +226,7 @@ function createOnlyNote(name: string, { before, after, unknown }: FieldChange): 
 // The changes between two canonical specs of one kind. Unlike for `diff`, neither is the desired one: nothing is reset, no value is
 // unknown, and a field that only one of them has is a change.
 
-/** Instructions to trueup itself (`local`) are left out. */
+/** The changed fields, without instructions to trueup itself (`local`). */
 export function changesBetween(table: FieldTable, before: Spec, after: Spec): FieldChange[] {
   return Object.entries(table).flatMap(([name, field]) =>
     field.local ? [] : fieldChanges(field, [name], [before[name], after[name]]),
