@@ -108,7 +108,7 @@ async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
   return pool;
 }
 
-/** Writes "verify-full" for the modes that the driver treats like it, because it prints a warning for each of the others. */
+/** Replaces the modes that the driver treats as "verify-full" with a warning by "verify-full" itself, which gives no warning. */
 function withPlainMode(url: string): string {
   if (/[?&]uselibpqcompat=true(?=&|#|$)/.test(url)) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, '$1verify-full');

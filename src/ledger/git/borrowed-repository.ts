@@ -199,7 +199,7 @@ export async function fetchInto(
 export interface CommitPair {
   /** the commit that was applied last; the repository may not have it */
   readonly applied: string;
-  /** the repository has it */
+  /** our commit, which the repository has */
   readonly ours: string;
 }
 
@@ -223,7 +223,7 @@ export async function relationOf(at: GitContext, { applied, ours }: CommitPair):
 /** Whether a borrowed repository has a commit, by its settings. It never loses a commit, and only a fetch adds any. */
 const knownCommits = new WeakMap<object, Map<string, boolean>>();
 
-/** With these options, git does not fetch a missing object in a partial clone. */
+/** Whether the repository has a commit. With these options, git does not fetch a missing object in a partial clone. */
 export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
   const known = at.settings && knownCommits.get(at.settings);
   const before = known?.get(id);
@@ -234,7 +234,7 @@ export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
   return isThere;
 }
 
-/** Of these commits and their ancestors, those whose parents are missing in the repository. */
+/** Which of these commits and their ancestors have parents that are missing in the repository. */
 export async function cutBehind(at: GitContext, ids: readonly string[]): Promise<string[]> {
   const cut = await cutCommits(at);
   if (cut.size === 0) return [];

@@ -65,7 +65,7 @@ export async function uncommittedPaths(
   return (await changedPaths(place, others)) ?? [];
 }
 
-/** Undefined if git fails. */
+/** The paths with uncommitted changes; undefined if git fails. */
 async function changedPaths(
   place: GitContext,
   others: readonly string[] = [],

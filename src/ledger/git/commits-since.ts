@@ -32,7 +32,7 @@ export interface CommitRange {
   readonly all: readonly RangeCommit[];
 }
 
-/** With more commits the run stops, because the requests to the code host would take too long. */
+/** The maximal number of commits. With more, the run stops, because the requests to the code host would take too long. */
 const maxCommits = 500;
 
 /** The id that git writes for a commit that does not exist: a range since this id has all commits. */
@@ -77,7 +77,7 @@ interface CommitStep {
   readonly parent: string | undefined;
 }
 
-/** A shallow clone has the ids of the parents of its last commit, although not the parents. @throws LedgerError */
+/** Reads a commit and the id of its first parent, which even a shallow clone has. @throws LedgerError */
 export async function stepAt(at: GitContext, id: string): Promise<CommitStep> {
   const { code, out, message } = await runGit(['cat-file', 'commit', id], at);
   if (code !== 0) throw new LedgerError(`git cat-file failed: ${message}`);

@@ -273,7 +273,7 @@ export class GitRepository {
     );
   }
 
-  /** Undefined where the commit, or one of its folders, is missing. */
+  /** The blobs of a commit; undefined if the commit, or one of its folders, is missing. */
   async #list(commit: string, signal: AbortSignal): Promise<Snapshot['blobs'] | undefined> {
     const { code, out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit], signal);
     if (code !== 0) return undefined;

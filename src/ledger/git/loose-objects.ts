@@ -60,7 +60,7 @@ interface TreeItem {
   readonly id: string;
 }
 
-/** In git's order: by the bytes of the names, where the name of a folder ends with a slash. */
+/** The content of a tree. Its order is git's: by the bytes of the names, where the name of a folder ends with a slash. */
 function treeOf(entries: readonly TreeItem[]): Buffer {
   const named = entries.map((entry) => ({
     entry,

@@ -38,7 +38,7 @@ interface OrderInput {
   readonly timeout?: number;
 }
 
-/** Never rejects: an error becomes the reason why the order is unknown. */
+/** Compares our commit with the applied one. Never rejects: an error becomes the reason why the order is unknown. */
 export async function orderCommits(input: OrderInput): Promise<CommitOrder> {
   const { at, applied, ours, timeout = 60_000 } = input;
   const unknown = (why: string) => ({ is: 'unknown', applied, why }) as const;
