@@ -72,7 +72,7 @@ export class KnownSecrets {
     return redact(text, this.#inReturned());
   }
 
-  /** The same for every text inside a body. */
+  /** Redacts every text inside a body, as `redact` does. */
   redactBody(body: Json): Json {
     return redactBody(body, this.#inReturned());
   }
@@ -235,7 +235,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Only string tokens change: a secret made of digits or quotes must not remove a number or a bracket. */
+/** Redacts string tokens only: a secret made of digits or quotes must not remove a number or a bracket. */
 function redactStrings(json: string, finders: readonly Finder[]): string {
   let clean = '';
   let copied = 0;

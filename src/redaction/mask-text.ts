@@ -62,7 +62,7 @@ export function holdsPrivateKey(text: string): boolean {
   return text.includes('PRIVATE') && text.search(begin) !== -1;
 }
 
-/** From the BEGIN line to the END line, or, without one, the possible extent of the key; in order. */
+/** The private keys in a text, in order: each to its END line or, without one, to the end of its possible extent. */
 export function privateKeyParts(text: string): KeyPart[] {
   const parts: KeyPart[] = [];
   let lastEnd = 0;
@@ -105,7 +105,7 @@ interface SecretSummary {
   readonly file?: string;
 }
 
-/** Undefined for undefined (not declared) and null (none wanted). All other members of the value are dropped. */
+/** The summary of a secret; undefined for undefined (not declared) and null (none wanted). All other members are dropped. */
 export function summarizeSecret(value: Json | undefined): SecretSummary | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isJsonObject(value)) return { set: value !== false };
