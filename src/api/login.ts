@@ -45,11 +45,12 @@ const uncounted = /^\/sys\/internal\/ui\/mounts(?:\/|$)/;
 interface HeldToken extends DatedGrant {
   /** the number of uses left; `Infinity` without a limit */
   usesLeft: number;
+  /** when a renewal or a login last showed that the token is valid */
   verifiedAt: number;
 }
 
 interface DatedGrant extends Grant {
-  /** milliseconds since 1970 */
+  /** when the lease began, in milliseconds since 1970 */
   readonly since: number;
 }
 
@@ -206,7 +207,7 @@ const extraTime = 5_000;
 /** The result of a login or a renewal. */
 interface Grant {
   readonly token: string;
-  /** seconds; 0 never ends */
+  /** seconds until the token expires; 0 if it never does */
   readonly lease: number;
   readonly renewable: boolean;
   /** how often the token may be sent; 0 is no limit */

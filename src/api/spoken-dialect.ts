@@ -27,8 +27,11 @@ export class DialectSigns {
   readonly #target: Pick<Target, 'url'>;
   readonly #dialect: Dialect;
   readonly #known: readonly Dialect[];
+  /** what the names in workspaces show */
   #named: Pick<SpokenDialect, 'dialect' | 'sign'> | undefined;
+  /** whether any workspace has the names of the requests' dialect */
   #hasOwnNames = false;
+  /** what a header shows */
   #byHeader: Dialect | undefined;
 
   /** @param dialect the dialect of the requests */

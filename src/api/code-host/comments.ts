@@ -8,7 +8,7 @@ import type { Comment } from './pull-requests.ts';
 import { type Reading, readPages } from './reading.ts';
 
 /** The paths and members of one service. All paths are below the API's address. */
-interface ReviewApi {
+interface CommentApi {
   /** for messages */
   readonly serviceName: string;
   /** a page of comments, oldest first, a hundred each */
@@ -17,7 +17,7 @@ interface ReviewApi {
   commentPath(id: number): string;
   readonly updateMethod: 'PATCH' | 'PUT';
   /** the pull request, whose newest commit `headOf` returns */
-  readonly reviewPath: string;
+  readonly pullRequestPath: string;
   headOf(review: JsonObject): Json | undefined;
   /** the name of the author of a comment; undefined for system notes */
   authorOf(comment: JsonObject): Json | undefined;
@@ -59,9 +59,9 @@ export class ReviewError extends Error {
 /** The comments of one pull request, and its newest commit. */
 export class Review {
   readonly #host: CodeHost;
-  readonly #api: ReviewApi;
+  readonly #api: CommentApi;
 
-  constructor(host: CodeHost, api: ReviewApi) {
+  constructor(host: CodeHost, api: CommentApi) {
     this.#host = host;
     this.#api = api;
   }
@@ -113,7 +113,7 @@ export class Review {
 
   /** The newest commit of the pull request; undefined if the token may not see it. */
   async head(): Promise<string | undefined> {
-    const request = { method: 'GET', path: this.#api.reviewPath, repeatable: true } as const;
+    const request = { method: 'GET', path: this.#api.pullRequestPath, repeatable: true } as const;
     const { body } = await this.#host.send(request);
     const head = isJsonObject(body) ? this.#api.headOf(body) : undefined;
     return typeof head === 'string' && head !== '' ? head : undefined;
@@ -168,7 +168,7 @@ export const githubHeaders = {
 };
 
 /** @param repository `owner/name` */
-export function githubReview(repository: string, number: number): ReviewApi {
+export function githubReview(repository: string, number: number): CommentApi {
   const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
   const comments = `${root}/issues/${number}/comments`;
   return {
@@ -177,7 +177,7 @@ export function githubReview(repository: string, number: number): ReviewApi {
     createPath: comments,
     commentPath: (id) => `${root}/issues/comments/${id}`,
     updateMethod: 'PATCH',
-    reviewPath: `${root}/pulls/${number}`,
+    pullRequestPath: `${root}/pulls/${number}`,
     headOf: ({ head }) => memberOf(head, 'sha'),
     authorOf: ({ user }) => memberOf(user, 'login'),
     isApp: ({ user }) => memberOf(user, 'type') === 'Bot',
@@ -194,7 +194,7 @@ export function githubReview(repository: string, number: number): ReviewApi {
 export const gitlabHeaders = { accept: 'application/json' };
 
 /** @param project its id, or its path with slashes */
-export function gitlabReview(project: string, number: number): ReviewApi {
+export function gitlabReview(project: string, number: number): CommentApi {
   const root = `/projects/${encodeURIComponent(project)}/merge_requests/${number}`;
   return {
     serviceName: 'GitLab',
@@ -202,7 +202,7 @@ export function gitlabReview(project: string, number: number): ReviewApi {
     createPath: `${root}/notes`,
     commentPath: (id) => `${root}/notes/${id}`,
     updateMethod: 'PUT',
-    reviewPath: root,
+    pullRequestPath: root,
     headOf: ({ sha }) => sha,
     authorOf: ({ author, system }) => (system === true ? undefined : memberOf(author, 'username')),
     isApp: () => false,
@@ -215,7 +215,7 @@ export function gitlabReview(project: string, number: number): ReviewApi {
 /** The comments of a pull request with their times, for approvals; without those of the system and of deleted accounts. */
 export async function commentsIn(
   reading: Reading,
-  api: Pick<ReviewApi, 'createPath' | 'authorOf'>,
+  api: Pick<CommentApi, 'createPath' | 'authorOf'>,
 ): Promise<readonly Comment[]> {
   const items = await reading.list(api.createPath);
   return items.flatMap((item) => {

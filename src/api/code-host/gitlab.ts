@@ -228,8 +228,8 @@ async function readDeployment(
     const found = all.find(({ job }) => job === id);
     if (found === undefined) continue;
     const deployment = await reading.get(`${root}/deployments/${found.id}`);
-    const named = environment ?? deployment.item('environment').text('name');
-    return deploymentIn(reading, root, deployment, { id, environment: named });
+    const environmentName = environment ?? deployment.item('environment').text('name');
+    return deploymentIn(reading, root, deployment, { id, environment: environmentName });
   }
   return undefined;
 }
@@ -244,12 +244,12 @@ async function deploymentIn(
   if (job.number('id') !== id || deployment.item('environment').text('name') !== environment)
     throw deployment.fail('it is another deployment');
   const pipeline = await reading.get(`${root}/pipelines/${job.item('pipeline').number('id')}`);
-  const given = deployment.value['approvals'] === undefined ? [] : deployment.items('approvals');
+  const approvals = deployment.value['approvals'] === undefined ? [] : deployment.items('approvals');
   return {
     commit: deployment.text('sha'),
     startedBy: [deployment, job, pipeline].map((item) => item.item('user').text('username')),
     attempt: 1,
-    decisions: given.map((item) => {
+    decisions: approvals.map((item) => {
       const state = item.text('status');
       if (state !== 'approved' && state !== 'rejected')
         throw item.fail(`the status ${quoted(state)} of an approval is not known`);
