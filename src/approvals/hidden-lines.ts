@@ -94,15 +94,15 @@ function shownPlan(value: Json): ShownPlan | undefined {
   const { post, at, made, commit, dirty, digest, summary, guards } = value;
   const texts = [post, at, digest, summary];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
-  const [aPost = '', anAt = '', aDigest = '', aSummary = ''] = texts as string[];
+  const [postText = '', atText = '', digestText = '', summaryText = ''] = texts as string[];
   return {
-    post: aPost,
-    at: anAt,
+    post: postText,
+    at: atText,
     ...(typeof made === 'string' ? { made } : {}),
     ...(typeof commit === 'string' ? { commit } : {}),
     ...(dirty === true ? { dirty } : {}),
-    digest: aDigest,
-    summary: aSummary,
+    digest: digestText,
+    summary: summaryText,
     ...(isTexts(guards) ? { guards } : {}),
   };
 }
