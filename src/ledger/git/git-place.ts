@@ -25,14 +25,14 @@ export interface GitPlace {
 type Answers<T> = WeakMap<KnownSecrets, Map<string, Promise<T>>>;
 
 /** The key is the directory. */
-const located: Answers<GitPlace> = new WeakMap();
+const knownPlaces: Answers<GitPlace> = new WeakMap();
 
 /** The directory is not in a repository; the message is that of git. */
 export class NoRepository extends LedgerError {}
 
 /** @throws NoRepository, LedgerError */
 export function locate(at: GitContext): Promise<GitPlace> {
-  return askOnce(located, at.directory, at, askPlace);
+  return askOnce(knownPlaces, at.directory, at, askPlace);
 }
 
 function askOnce<T>(
@@ -89,12 +89,12 @@ async function askPlace(at: GitContext): Promise<GitPlace> {
 }
 
 /** The key is the git directory. */
-const readSettings: Answers<string> = new WeakMap();
+const knownSettings: Answers<string> = new WeakMap();
 
 /** All settings of git in a clone, as `git config --list -z` prints them. @throws LedgerError */
 export async function settingsOf(at: GitContext): Promise<string> {
   const { repository } = await locate(at);
-  return askOnce(readSettings, repository, at, async (context) => {
+  return askOnce(knownSettings, repository, at, async (context) => {
     const { code, out, message } = await runGit(['config', '--list', '-z'], context);
     if (code !== 0) throw new LedgerError(`git config failed: ${message}`);
     return out.toString();
@@ -109,12 +109,12 @@ interface Remotes {
 }
 
 /** The key is the git directory. */
-const listedRemotes: Answers<Remotes> = new WeakMap();
+const knownRemotes: Answers<Remotes> = new WeakMap();
 
 /** @throws LedgerError */
 export async function remotesOf(at: GitContext): Promise<Remotes> {
   const { repository } = await locate(at);
-  return askOnce(listedRemotes, repository, at, async (context) => {
+  return askOnce(knownRemotes, repository, at, async (context) => {
     const { code, out, message } = await runGit(['remote', '--verbose'], context);
     if (code !== 0) throw new LedgerError(`git remote failed: ${message}`);
     const text = out.toString();
@@ -126,12 +126,12 @@ export async function remotesOf(at: GitContext): Promise<Remotes> {
 }
 
 /** The key is the git directory with the name of the remote. */
-const oldRemotes: Answers<readonly string[]> = new WeakMap();
+const knownOldAddresses: Answers<readonly string[]> = new WeakMap();
 
 /** Addresses from files in old formats (.git/remotes), which git uses but does not list: fetch addresses first. */
 async function oldFormatAddresses(at: GitContext, remote: string): Promise<readonly string[]> {
   const { repository } = await locate(at);
-  return askOnce(oldRemotes, JSON.stringify([repository, remote]), at, async (context) => {
+  return askOnce(knownOldAddresses, JSON.stringify([repository, remote]), at, async (context) => {
     const answers = [['--all'], ['--all', '--push']].map((which) =>
       runGit(['remote', 'get-url', ...which, '--', remote], context),
     );
@@ -162,7 +162,7 @@ const noPassword = ['', 'x-oauth-basic'];
 const shortestValue = 8;
 
 /** The key is the git directory. */
-const learned: Answers<Remotes> = new WeakMap();
+const learnedRemotes: Answers<Remotes> = new WeakMap();
 
 /**
  * Collects the secrets in all settings of git, and in the addresses of its remotes.
@@ -173,7 +173,7 @@ export async function learnSecrets(place: GitContext, remote: string | undefined
   // `remote` may be an address, which messages would contain.
   if (remote !== undefined && secrets !== undefined) learnAddresses(remote, secrets);
   const { repository } = await locate(place);
-  const { addresses } = await askOnce(learned, repository, place, learnAll);
+  const { addresses } = await askOnce(learnedRemotes, repository, place, learnAll);
   if (remote === undefined || addresses.has(remote)) return remote !== undefined;
   const old = await oldFormatAddresses(place, remote);
   if (secrets !== undefined) learnAddresses(old.join('\n'), secrets);
