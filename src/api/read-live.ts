@@ -34,7 +34,7 @@ export function openSession(about: {
     ...about,
     once<T>(key: string, read: () => Promise<T>): Promise<T> {
       const known = reads.get(key);
-      // Safe because each key belongs to one function, which all kinds that share the read import.
+      // Safe because each key belongs to one function: all kinds that share a read call the same one.
       if (known !== undefined) return known as Promise<T>;
       const fresh = read();
       reads.set(key, fresh);

@@ -47,7 +47,7 @@ export class NoRights extends Error {
 /** The service refuses for another reason than missing rights. */
 export class ReviewError extends Error {
   override readonly name = 'ReviewError';
-  /** whether the service failed: it may still have carried out the request */
+  /** for a comment: the service failed, and may still have carried out the request; for an issue: other issues would be refused as well */
   readonly isFault: boolean;
 
   constructor(message: string, isFault = false) {

@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { type Environment, proxyFor } from './proxy.ts';
 import { errorCodes } from './explain-failure.ts';
 
-interface NetworkQuestion {
+interface NetworkInput {
   readonly url: URL;
   readonly env: Environment;
   /** PEM; trusted in place of the system's authorities */
@@ -37,7 +37,7 @@ export interface Certificate {
 }
 
 /** @throws ProxyError */
-export async function inspectNetwork({ url, env, caCert, timeout }: NetworkQuestion): Promise<NetworkFacts> {
+export async function inspectNetwork({ url, env, caCert, timeout }: NetworkInput): Promise<NetworkFacts> {
   const proxy = proxyFor(url, env);
   const peer = proxy === undefined ? url : new URL(proxy.address);
   const hostname = peer.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -62,13 +62,13 @@ export async function inspectNetwork({ url, env, caCert, timeout }: NetworkQuest
 
 /** @returns the code of the error when the name cannot be resolved */
 async function addressesOf(hostname: string, timeout: number): Promise<readonly string[] | string> {
-  const late = Promise.withResolvers<string>();
-  const timer = setTimeout(() => late.resolve('EAI_AGAIN'), timeout);
+  const timedOut = Promise.withResolvers<string>();
+  const timer = setTimeout(() => timedOut.resolve('EAI_AGAIN'), timeout);
   const found = lookup(hostname, { all: true }).then(
     (all) => [...new Set(all.map(({ address }) => address))],
     codeOf,
   );
-  return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
+  return Promise.race([found, timedOut.promise]).finally(() => clearTimeout(timer));
 }
 
 function codeOf(error: unknown): string {

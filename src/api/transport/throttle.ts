@@ -1,7 +1,7 @@
 /**
  * Starts the requests to one target at the rate of its controller, with a token bucket, and limits the number in flight. All requests
- * to the target share it. They start in order, urgent ones first, and in any second at most as many as the rate allows;
- * free reads are not counted. If several processes share one limit, start times come from that limit (SharedRate).
+ * to the target share it. They start in order, urgent ones first, and in any second at most as many as the rate allows; reads that are
+ * not paced do not count. If several processes share one limit, start times come from that limit (SharedRate).
  */
 import { type Clock, systemClock } from './clock.ts';
 import type { RateController, RatedAnswer } from './rate-controller.ts';
@@ -19,7 +19,7 @@ interface ThrottleOptions {
 /** A request may start at most this many milliseconds after its start time. */
 const maxStartDelay = 50;
 
-interface Entering {
+interface EnterOptions {
   /** starts before all waiting requests except urgent ones */
   readonly isUrgent?: boolean | undefined;
   readonly isRead?: boolean;
@@ -67,7 +67,7 @@ export class Throttle {
    * @returns a function that releases the slot
    * @throws the signal's reason when it is aborted during the wait, or the reason for which the throttle was shut
    */
-  enter(signal?: AbortSignal, { isUrgent = false, isRead = false }: Entering = {}): Promise<() => void> {
+  enter(signal?: AbortSignal, { isUrgent = false, isRead = false }: EnterOptions = {}): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#shut !== undefined) return Promise.reject(this.#shut);
     return new Promise((resolve, reject) => {
@@ -126,6 +126,7 @@ export class Throttle {
     this.#shared?.observe(answer);
   }
 
+  /** The size of the token bucket. */
   #burst(): number {
     return Math.max(1, Math.floor(this.#rate.perSecond / 3));
   }
@@ -140,6 +141,7 @@ export class Throttle {
     };
   }
 
+  /** Starts the waiting requests that may start now, in order. */
   #admit(): void {
     for (;;) {
       const [first] = this.#waiters;
@@ -159,6 +161,7 @@ export class Throttle {
     }
   }
 
+  /** Whether the rate does not limit a request. */
   #isFree({ isRead }: Waiter): boolean {
     if (this.#shared !== undefined) return false;
     return this.#isUnlimited() || (isRead && this.#rate.readsAreFree);

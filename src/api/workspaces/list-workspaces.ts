@@ -147,7 +147,7 @@ export function foreignRow({ target }: Session, items: readonly WorkspaceItem[])
   return undefined;
 }
 
-/** Some services return an empty list for an organization that does not exist. Checked once, and only for an empty list. */
+/** Why the organization seems to be missing: some services return an empty list for one that does not exist. Asks only then, and once. */
 async function missingOrganization(session: Session, { items, problem }: Pages): Promise<string | undefined> {
   if (items.length > 0 || problem !== undefined) return undefined;
   const answer = await organizationAnswer(session);
