@@ -87,7 +87,7 @@ interface CarriedOutCall {
   readonly origin?: Origin;
   /** what a reader of the outcome should know */
   readonly note?: string;
-  /** absent when it was lost and the resource was looked up instead */
+  /** absent when the response was lost and the resource was looked up instead */
   readonly answer?: Answer;
 }
 
@@ -96,7 +96,7 @@ export interface Failed {
   readonly why: string;
   /** the request was never sent */
   readonly unsent?: true;
-  /** it is repeatable, and its response has a status after which it may have been carried out, such as 500 */
+  /** the call is repeatable, and after the status of its response, such as 500, it may have been carried out */
   readonly inDoubt?: true;
   /** the status of a refusal; the service may have carried out the request nevertheless */
   readonly refusal?: number;
@@ -119,7 +119,7 @@ export interface SendContext {
   pause(milliseconds: number): Promise<void>;
 }
 
-function refused(answer: Answer, { refusalHints }: Call): Failed {
+function resultOfRefusal(answer: Answer, { refusalHints }: Call): Failed {
   const { status } = answer;
   const hint = refusalHints?.[status];
   const why = hint === undefined ? describeAnswer(answer) : `${describeAnswer(answer)}; ${hint}`;
@@ -179,9 +179,9 @@ async function resultOf(
   answer: Answer,
   about: { readonly context: SendContext; readonly address: Address },
 ): Promise<SendResult> {
-  if (call.success.includes(answer.status)) return success(call, answer);
+  if (call.success.includes(answer.status)) return resultOfSuccess(call, answer);
   if (call.already?.includes(answer.status)) return explainExisting(call, answer, about);
-  if (!mayHaveActed(answer)) return refused(answer, call);
+  if (!mayHaveActed(answer)) return resultOfRefusal(answer, call);
   const why = describeAnswer(answer);
   return call.repeatable ? { is: 'failed', why, inDoubt: true } : { is: 'unknown', why };
 }
@@ -211,7 +211,7 @@ export async function recoverAnswer(
   return kind.recoverAnswer?.(session, call, about).catch(() => undefined);
 }
 
-function success(call: Call, answer: Answer): SendResult {
+function resultOfSuccess(call: Call, answer: Answer): SendResult {
   if (call.createsId === undefined) return { is: 'ok', answer };
   const id = at(answer.body, call.createsId.pointer);
   return typeof id === 'string'
@@ -232,7 +232,7 @@ type FindResult =
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-/** @param mayHaveActed whether an attempt of this create may have been carried out */
+/** Looks up the resource of a create by name. @param mayHaveActed whether an attempt of this create may have been carried out */
 export async function findByName(
   address: Address,
   context: SendContext,
@@ -245,8 +245,8 @@ export async function findByName(
     const { evidence } = live;
     const isTagged = ownOwnershipTag(evidence)?.stack === session.stack;
     const isMarked = mayHaveActed && evidence.creatorStack === session.stack;
-    const ours = (isTagged || isMarked) && !context.planning.isOwnedByAnother(live);
-    if (!ours)
+    const isOurs = (isTagged || isMarked) && !context.planning.isOwnedByAnother(live);
+    if (!isOurs)
       return {
         is: 'theirs',
         why: `${quoted(formatAddress(address))} exists, and does not belong to this stack`,

@@ -44,7 +44,7 @@ class WriteCheck {
 export class WriteVerifier {
   readonly #checks = new Map<string, WriteCheck>();
 
-  /** Enters the checks in a fixed order, to avoid deadlocks. @returns the kinds that the caller has to prove, or one that is dropped */
+  /** Enters the checks in a fixed order, to avoid deadlocks. @returns the kinds to prove, or one whose writes are dropped */
   async enter(kinds: readonly string[]): Promise<readonly string[] | { readonly dropped: string }> {
     const toProve: string[] = [];
     for (const kind of kinds) {
