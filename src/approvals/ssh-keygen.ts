@@ -174,6 +174,7 @@ class FileVerifier implements Verifier {
   readonly #folder: string;
   readonly #running: RunOptions;
   readonly #time: string;
+  /** the files of allowed signers, by their text */
   readonly #allowed = new Map<string, string>();
   #signatures = 0;
 
