@@ -69,12 +69,12 @@ export class KnownSecrets {
    * or more characters.
    */
   redact(text: string): string {
-    return redact(text, this.#inReturned());
+    return redact(text, this.#findersForReturned());
   }
 
   /** Redacts every text inside a body, as `redact` does. */
   redactBody(body: Json): Json {
-    return redactBody(body, this.#inReturned());
+    return redactBody(body, this.#findersForReturned());
   }
 
   /**
@@ -82,14 +82,14 @@ export class KnownSecrets {
    * JSON stays valid JSON.
    */
   redactPrinted(text: string): string {
-    const finders = this.#inPrinted();
+    const finders = this.#findersForPrinted();
     const clean = redact(text, finders);
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
 
   /** Redacts a printed line, and moves the offsets of a part of it. A part that begins or ends in a secret is extended to all of it. */
   redactLine(line: string, { start, end }: TextRange): TextRange & { readonly text: string } {
-    const found = rangesIn(line, this.#inPrinted());
+    const found = rangesIn(line, this.#findersForPrinted());
     return {
       text: replaced(line, found),
       start: movedOffset(start, found, 'start'),
@@ -102,14 +102,15 @@ export class KnownSecrets {
    * @param value must not be changed afterwards: the result is cached
    */
   redactKept<T extends object>(value: T): T {
-    const redacted = this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#inPrinted());
+    const redacted =
+      this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#findersForPrinted());
     this.#redacted.set(value, redacted as object);
     return redacted as T;
   }
 
   /** Whether `redactKept` would change the value. */
   isIn(value: Json): boolean {
-    return redactBody(value, this.#inPrinted()) !== value;
+    return redactBody(value, this.#findersForPrinted()) !== value;
   }
 
   /** Where the secrets that a text contains were read from. */
@@ -119,12 +120,12 @@ export class KnownSecrets {
     return [...new Set(found.map(({ source = 'this run' }) => source))];
   }
 
-  #inPrinted(): readonly Finder[] {
+  #findersForPrinted(): readonly Finder[] {
     this.#printed ??= [...this.#known.values()].flatMap(({ isLong, find }) => (isLong ? [find] : []));
     return this.#printed;
   }
 
-  #inReturned(): Finder[] {
+  #findersForReturned(): Finder[] {
     return [...this.#known.values()].map(({ find, hasDistinctBeginning }) =>
       hasDistinctBeginning ? (text: SearchedText) => find(text, minBeginning) : find,
     );

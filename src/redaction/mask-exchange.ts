@@ -1,6 +1,6 @@
 /**
- * Masks requests and answers for `--trace`: headers, members of a body and links whose name or form shows that they hold a secret, even
- * if this run does not know it. Headers are masked unless they are known to be harmless. Known secrets are redacted elsewhere.
+ * Masks requests and answers for `--trace`. Members of a body and links are masked if their name or form shows that they hold a secret,
+ * headers unless they are known to be harmless. Secrets that this run knows are redacted elsewhere.
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import { secretPlaceholder } from './known-secrets.ts';
@@ -10,7 +10,7 @@ import { maskAddresses, maskPrivateKeys } from './mask-text.ts';
 const harmlessHeader =
   /^(?:accept|content-type|content-encoding|server|via|allow|retry-after|age|x-ratelimit-\w+|x-(?:\w+-)?(?:namespace|request|request-id|next-page)|[\w-]+-version|\w+-appname)$/;
 
-/** Names that end like that of a secret, which are masked although `harmlessHeader` matches them. */
+/** Headers whose name ends like that of a secret: they are masked even if `harmlessHeader` matches them. */
 const secretHeader = /(?:^|-)(?:auth|token|secret|key|jwt|password|cookie|signature|credential)s?$/;
 
 /** @param name in lower case */
@@ -25,7 +25,7 @@ export function maskHeader(name: string, value: string): string {
 const secretWord =
   /(?:^|_)(?:auth|tokens?|jwts?|bearer|pats?|[ht]?otps?|secrets?|passwords?|passwd|pwd|passphrase|passcode|credentials?|cookies?|authorization|signatures?|sig|hmac|accessors?|nonce|keys_(?:base|b)64|keys_hex|(?:connection|conn)_?str(?:ing)?s?|(?:private|api|access|encryption|signing|client|shared|unseal|root|recovery|hmac|ssh)_?keys?)(?:_|$)/;
 
-/** Names with such a word that hold no secret. */
+/** Names with a secret word, but without a secret as the value. */
 const harmlessName =
   /^token_(?:ttl|max_ttl|explicit_max_ttl|type|policies|period|num_uses|bound_cidrs|no_default_policy)$|^(?:auth_?type|authentication|oauth_token_id|disable_iss_validation|token_reviewer_jwt_set|ssh_key_(?:id|name|fingerprint)s?)$/;
 
@@ -143,7 +143,7 @@ const harmlessParameter = /^(?:page|filter|search|sort|include|since|limit|per_p
 /** A generated part of a path that gives access by itself, as in the links of an object store. */
 const longPart = /\/[\w.~%=+:-]{64,}(?=[/?#\s"'>]|$)/g;
 
-/** Masks users, passwords, generated paths and parameters in each address of a text, but not pages and filters. */
+/** Masks users, passwords, generated paths and parameters in each address of a text, but not the parameters of lists. */
 export function maskLinks(text: string): string {
   if (!text.includes('//')) return text;
   return text
