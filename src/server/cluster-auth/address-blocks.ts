@@ -17,7 +17,7 @@ export function canonicalBlocks(blocks: readonly string[]): Coerced<string[]> {
   return printedBlocks(blocks, (text) => `error parsing address ${quote(text)}: `);
 }
 
-/** The same for stored blocks; its error has no introduction. */
+/** The same for stored blocks. The error has no "error parsing address" before it. */
 export function storedBlocks(blocks: readonly string[]): Coerced<string[]> {
   return printedBlocks(blocks, () => '');
 }
@@ -57,16 +57,16 @@ function ipv4Block(text: string): AddressBlock | undefined {
   const block = cidr(bare);
   if (block !== undefined) {
     const address = asIPv4(block.address);
-    return address === undefined ? undefined : { ...only(4, address), prefix: ipv4Prefix(block) };
+    return address === undefined ? undefined : { ...singleAddress(4, address), prefix: ipv4Prefix(block) };
   }
   const { host, port = 0 } = hostAndPort(bare) ?? {};
   const address = asIPv4(host ?? bare);
-  return address === undefined ? undefined : { ...only(4, address), port };
+  return address === undefined ? undefined : { ...singleAddress(4, address), port };
 }
 
 /**
- * The prefix of an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) includes the 96 leading bits. A shorter one is applied to the
- * first 32 of the 128 bits, which are not the address: a bug of the real service.
+ * The prefix of an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) counts the 96 bits before the IPv4 address. A prefix below 96 is
+ * used as if it counted bits of the IPv4 address, at most 32: a bug of the real service.
  */
 function ipv4Prefix({ address, prefix }: Cidr): number {
   if (isIPv4(address)) return prefix;
@@ -75,18 +75,18 @@ function ipv4Prefix({ address, prefix }: Cidr): number {
 
 function ipv6Block(text: string): AddressBlock | undefined {
   if (/^[^.:]*(?:\.|$)/.test(text)) return undefined;
-  const reached = hostAndPort(text);
-  if (reached !== undefined) {
-    const address = asIPv6(reached.host.replace(/%.+$/, ''));
-    if (address !== undefined) return { ...only(6, address), port: reached.port };
+  const hostPort = hostAndPort(text);
+  if (hostPort !== undefined) {
+    const address = asIPv6(hostPort.host.replace(/%.+$/, ''));
+    if (address !== undefined) return { ...singleAddress(6, address), port: hostPort.port };
   }
   const bare = text.replace(/^\[(.+)\]$/s, '$1');
   const block = cidr(bare);
   const address = asIPv6(block?.address ?? bare);
-  return address === undefined ? undefined : { ...only(6, address), prefix: block?.prefix ?? 128 };
+  return address === undefined ? undefined : { ...singleAddress(6, address), prefix: block?.prefix ?? 128 };
 }
 
-function only(family: 4 | 6, address: string) {
+function singleAddress(family: 4 | 6, address: string) {
   return { family, address, prefix: bitsOf(family), port: 0 } as const;
 }
 
@@ -103,7 +103,7 @@ function cidr(text: string): Cidr | undefined {
   return digits === '' || prefix > bitsOf(family) ? undefined : { address, prefix };
 }
 
-/** `host:port`, or `[host]:port` where the host has colons; an empty port is 0. Names are not looked up. */
+/** `host:port`, or `[host]:port` where the host has colons; an empty port is 0. Host names are not resolved. */
 function hostAndPort(text: string): { readonly host: string; readonly port: number } | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:]*)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
@@ -112,7 +112,7 @@ function hostAndPort(text: string): { readonly host: string; readonly port: numb
   return { host: bracketed ?? plain ?? '', port: Number(port) };
 }
 
-/** The IPv4 address in a text, also of an IPv4-mapped IPv6 address. */
+/** The IPv4 address in a text, which may be an IPv4-mapped IPv6 address; undefined for any other text. */
 function asIPv4(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(asIPv6(text) ?? '') ?? [];
@@ -121,7 +121,7 @@ function asIPv4(text: string): string | undefined {
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
 }
 
-/** The IPv6 address in its shortest form. */
+/** The IPv6 address in its shortest form; undefined for any other text. */
 function asIPv6(text: string): string | undefined {
   if (!isIPv6(text) || text.includes('%')) return undefined;
   return new URL(`http://[${text}]`).hostname.slice(1, -1);
@@ -138,8 +138,8 @@ export function admitsAddress(blocks: readonly string[], address: string | undef
 }
 
 function contains(block: string, address: string): boolean {
-  const [, withPort] = /^(?:\[(.+)\]|[\d.]+):\d+$/.exec(block) ?? [];
-  const range = withPort ?? block.replace(/^([\d.]+):\d+$/, '$1');
+  const [, bracketed] = /^(?:\[(.+)\]|[\d.]+):\d+$/.exec(block) ?? [];
+  const range = bracketed ?? block.replace(/^([\d.]+):\d+$/, '$1');
   const [base = '', length] = range.split('/');
   if (isIP(base) === 0 || isIPv6(base) !== isIPv6(address)) return false;
   const family = isIPv6(base) ? 'ipv6' : 'ipv4';

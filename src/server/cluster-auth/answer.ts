@@ -1,6 +1,6 @@
 /**
  * The answer of an operation of the secrets service, as a value; cluster-auth-routes.ts adds the envelope and sends it.
- * Invariant: an error has no text or one, a success has data, warnings or nothing (wire/cluster-auth 2.1).
+ * Invariant: an error has at most one text; a success has data, warnings or nothing (wire/cluster-auth 2.1).
  */
 import { inOrderOfNames } from './json-values.ts';
 
@@ -57,7 +57,7 @@ export function answerOnTop(data: Readonly<Record<string, unknown>>): SecretsAns
   return { status: 200, data, onTop: true };
 }
 
-/** An answer without an envelope: the health of the service, which needs no token, and help. */
+/** An answer without an envelope, such as the health of the service, or help. */
 export function answerBare(status: number, bare: Readonly<Record<string, unknown>>): SecretsAnswer {
   return { status, bare };
 }
@@ -67,7 +67,7 @@ export function answerError(status: number, text?: string): SecretsAnswer {
   return { status, errors: text === undefined ? [] : [text] };
 }
 
-/** An error in the form in which the core of the real service, not an auth method, refuses requests. */
+/** An error in the form of the real service's core. Its auth methods use the form of `answerError`. */
 export function answerWrappedError(status: number, text: string): SecretsAnswer {
   return answerError(status, `1 error occurred:\n\t* ${text}\n\n`);
 }

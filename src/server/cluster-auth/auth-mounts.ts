@@ -61,7 +61,7 @@ export const enableMount: ServiceHandler = (call) =>
     const { services, namespace, body } = call;
     const path = mountPath(call);
     const type = textIn(body, 'type');
-    if (/\p{Cc}/u.test(path)) return answerError(400, 'the path has signs that cannot be printed');
+    if (/\p{Cc}/u.test(path)) return answerError(400, 'the path has characters that cannot be printed');
     if (type === '') return answerError(400, 'backend type must be specified as a string');
     const config = readMountConfig({}, isObject(body['config']) ? body['config'] : {});
     if (!config.ok) return answerError(400, config.problem);
@@ -135,7 +135,7 @@ function noMount(call: ServiceCall): string {
   return `cannot fetch sysview for path "${mountPath(call)}/"`;
 }
 
-/** A hint for neutral errors only: the specification does not fix their texts, while other dialects keep the texts of the real service. */
+/** A hint at the end of an error. Only the neutral dialect has it, because the others keep the texts of the real service. */
 function typeHint(type: string, { clusterAuth }: ServedDialects): string {
   const others = dialectsWithMountType(type);
   return clusterAuth.name !== 'neutral' || others.length === 0
@@ -143,8 +143,9 @@ function typeHint(type: string, { clusterAuth }: ServedDialects): string {
     : `: it is the type in the dialects ${others.join(' and ')}; in "${clusterAuth.name}" it is "${clusterAuth.mountType}"`;
 }
 
-function storedType(type: string, ownType: string): string | undefined {
-  if (type === ownType) return CLUSTER_AUTH_METHOD;
+/** The type in the database; undefined for an unknown method. `clusterAuthType` is the dialect's name of cluster-auth mounts. */
+function storedType(type: string, clusterAuthType: string): string | undefined {
+  if (type === clusterAuthType) return CLUSTER_AUTH_METHOD;
   return OTHER_METHODS.includes(type) ? type : undefined;
 }
 
@@ -154,7 +155,7 @@ function storedType(type: string, ownType: string): string | undefined {
 type Body = Readonly<Record<string, unknown>>;
 
 /** The settings in a request, or the text of a 400. */
-type Read = Coerced<MountSettings>;
+type ReadSettings = Coerced<MountSettings>;
 
 const LEASES = ['default_lease_ttl', 'max_lease_ttl'] as const;
 
@@ -166,8 +167,8 @@ const UNCHECKED = [
   'allowed_response_headers',
 ];
 
-/** Reads the config in a request for a mount that has `settings`. */
-function readMountConfig(settings: MountSettings, body: Body): Read {
+/** Reads the settings in a request. `settings` are those that the mount has now. */
+function readMountConfig(settings: MountSettings, body: Body): ReadSettings {
   const leases = LEASES.map((field) => readLease(field, body));
   let read: MountSettings = Object.fromEntries(
     UNCHECKED.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
@@ -176,16 +177,16 @@ function readMountConfig(settings: MountSettings, body: Body): Read {
     if (!part.ok) return part;
     read = { ...read, ...part.value };
   }
-  const namesLease = LEASES.some((field) => read[field] !== undefined);
+  const setsLease = LEASES.some((field) => read[field] !== undefined);
   const { defaultTtl, maxTtl } = leaseLimitsOf({ settings: { ...settings, ...read } });
-  if (defaultTtl <= maxTtl || !namesLease) return { ok: true, value: read };
+  if (defaultTtl <= maxTtl || !setsLease) return { ok: true, value: read };
   return refused(
     `backend max lease TTL of ${maxTtl} would be less than backend default lease TTL of ${defaultTtl}`,
   );
 }
 
-/** Seconds. `system` becomes 0, which means the service's own limit. An empty text changes nothing. */
-function readLease(field: (typeof LEASES)[number], body: Body): Read {
+/** Reads a lease as seconds. `system` becomes 0, which means the service's own limit. An empty text changes nothing. */
+function readLease(field: (typeof LEASES)[number], body: Body): ReadSettings {
   const text = asText(body[field] ?? '');
   if (!text.ok) return text;
   if (text.value === '') return NOTHING;
@@ -198,7 +199,7 @@ function readLease(field: (typeof LEASES)[number], body: Body): Read {
     : { ok: true, value: { [field]: seconds } };
 }
 
-function readTokenType({ token_type = '' }: Body): Read {
+function readTokenType({ token_type = '' }: Body): ReadSettings {
   if (token_type === '') return NOTHING;
   const known = ['default-service', 'default-batch', 'service', 'batch'].find((type) => type === token_type);
   return known === undefined
@@ -206,16 +207,16 @@ function readTokenType({ token_type = '' }: Body): Read {
     : { ok: true, value: { token_type: known } };
 }
 
-function readVisibility({ listing_visibility }: Body): Read {
+function readVisibility({ listing_visibility }: Body): ReadSettings {
   if (listing_visibility === undefined) return NOTHING;
   const known = ['', 'hidden', 'unauth'].find((visibility) => visibility === listing_visibility);
   if (known === undefined) return refused(`invalid listing_visibility value "${String(listing_visibility)}"`);
   return { ok: true, value: { listing_visibility: known === '' ? undefined : known } };
 }
 
-const NOTHING: Read = { ok: true, value: {} };
+const NOTHING: ReadSettings = { ok: true, value: {} };
 
-function refused(problem: string): Read {
+function refused(problem: string): ReadSettings {
   return { ok: false, problem };
 }
 

@@ -43,7 +43,7 @@ const SIGNATURE_REFUSALS: Readonly<Record<Exclude<SignatureVerdict, 'good'>, Ref
   unsigned: refusal(403, 'invalid algorithm (alg) header parameter: token must be signed'),
 };
 
-/** All checks of a JWT, in order. */
+/** Makes all checks of a JWT, in the order of the real service. @returns the account, or the first refusal */
 export async function checkAccount(jwt: string, check: AccountCheck): Promise<CheckedAccount | Refusal> {
   const { role, access, now } = check;
   const parsed = parseJwt(jwt, access.pemKeys.length > 0);
@@ -102,7 +102,7 @@ export function matchesPattern(patterns: readonly string[], name: string): boole
   return patterns.some((pattern) => fits(pattern.split('*'), name));
 }
 
-/** Finds each piece at its leftmost place, so that each piece reads each letter at most once, for any number of stars. */
+/** Takes the leftmost place of each piece and never goes back to another one, so that many stars do not take exponential time. */
 function fits(pieces: readonly string[], name: string): boolean {
   const [first = '', ...rest] = pieces;
   const last = rest.pop();
@@ -118,8 +118,8 @@ function fits(pieces: readonly string[], name: string): boolean {
 }
 
 // Whether a role's selector admits a namespace of the cluster, by its labels (wire/cluster-auth 2.5).
-// Invariants: the namespace comes from a JWT that is not confirmed yet, so it is always exactly one segment of the path;
-// callers never see the bearer token of the call.
+// Invariants: the namespace comes from a JWT that is not confirmed yet, so it is escaped as exactly one segment of the path;
+// no error shows the bearer token of the call.
 
 interface NamespaceCheck {
   readonly namespace: string;
@@ -138,7 +138,7 @@ async function matchNamespace(api: ClusterApi, check: NamespaceCheck): Promise<N
     return refused(
       'namespace lookup failed: TokenReviewer JWT needs to be configured to use namespace selectors',
     );
-  // As segments of a path these would lead to another path. No namespace has such a name.
+  // No namespace has such a name, and in the path it would lead elsewhere.
   if (['.', '..'].includes(namespace) || !namespace.isWellFormed()) return { admitted: false };
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
   const answer = await callCluster(api, { method: 'GET', path, bearer });
@@ -175,7 +175,7 @@ function labelProblem(label: string, value: string): string | undefined {
   );
 }
 
-/** The message without the bearer token, its parts, and the base64 forms of them at any offset. */
+/** The message without the bearer token, its parts, and their base64 forms at any offset. */
 function withoutSecret(message: string, bearer: string): string {
   const parts = [bearer, ...bearer.split('.').filter((part) => part.length >= SHORTEST_PART)];
   const encoded = parts.flatMap((part) => [0, 1, 2].map((offset) => inBase64(part, offset)));

@@ -67,7 +67,7 @@ function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<str
   return caFallback === 'pod-or-keys' ? { ok: true, value: undefined } : { ok: false, problem: file.problem };
 }
 
-/** Empty without a pod: then the JWT of the login is used. */
+/** The token of the pod; empty if there is no pod, or the config disables its files. */
 function podToken(config: Config, { pod }: Services): string {
   const file = config.disable_local_ca_jwt ? undefined : pod.token();
   return file !== undefined && 'text' in file ? file.text.trim() : '';
@@ -178,9 +178,9 @@ const NOT_PLAIN = /[^\w.~!$&'()*+,;=:@[\]%/?-]+/gu;
 
 /** The parsed URL; undefined for an invalid one, or one without a host. */
 function readClusterUrl(text: string): ClusterUrl | undefined {
-  const [, scheme = '', place = '', rest = ''] = CONTROL.test(text) ? [] : (URL_PARTS.exec(text) ?? []);
+  const [, scheme = '', hostPort = '', rest = ''] = CONTROL.test(text) ? [] : (URL_PARTS.exec(text) ?? []);
   const [path = ''] = rest.split('?');
-  const host = readHost(place);
+  const host = readHost(hostPort);
   if (host === undefined || /%(?![0-9a-f]{2})/i.test(path)) return undefined;
   return {
     protocol: scheme.toLowerCase() === 'https' ? 'https:' : 'http:',
@@ -189,10 +189,10 @@ function readClusterUrl(text: string): ClusterUrl | undefined {
   };
 }
 
-function readHost(place: string): Pick<ClusterUrl, 'hostname' | 'port'> | undefined {
-  const [, address, addressPort = ''] = IN_BRACKETS.exec(place) ?? [];
+function readHost(hostPort: string): Pick<ClusterUrl, 'hostname' | 'port'> | undefined {
+  const [, address, addressPort = ''] = IN_BRACKETS.exec(hostPort) ?? [];
   if (address !== undefined) return isIPv6(address) ? { hostname: address, port: addressPort } : undefined;
-  const [, name = '', port = ''] = BY_NAME.exec(place) ?? [];
+  const [, name = '', port = ''] = BY_NAME.exec(hostPort) ?? [];
   const hostname = domainToASCII(name);
   // Only the full form of an address is valid. Other resolvers read 127.1 and 2130706433 as 127.0.0.1.
   const isShortAddress = isIPv4(hostname) && hostname !== name;
@@ -206,7 +206,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** Whether this is a refusal, and not the requested result. */
+/** Whether this is a refusal, not the requested result. */
 export function isRefusal(result: object): result is Refusal {
   return 'status' in result;
 }

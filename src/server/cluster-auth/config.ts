@@ -163,8 +163,8 @@ function configProblem(config: Config, { services }: MountCall): string | undefi
 }
 
 /**
- * The error when neither the config nor the pod has a CA. In the specification, keys can replace the CA; the error without
- * both has the text of older releases (wire/cluster-auth 1.1).
+ * The error when neither the config nor the pod has a CA. In the specification, keys can replace the CA. The error when both
+ * are missing has the text of older releases (wire/cluster-auth 1.1).
  */
 function missingCaProblem(
   { pem_keys: keys, disable_local_ca_jwt: localDisabled }: Config,

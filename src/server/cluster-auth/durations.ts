@@ -106,7 +106,7 @@ function parseAmounts(text: string): ReadDuration {
   return inSeconds(isNegative ? -sum : sum);
 }
 
-/** Computed with floating-point numbers, as in the service, from the digits that fit into 64 bits. */
+/** The nanoseconds of a fraction: computed with floating-point numbers, as in the service, from the digits that fit into 64 bits. */
 function fractionOf(digits: string, unit: bigint): bigint {
   const used = digits.slice(0, 18);
   return BigInt(Math.trunc(Number(used) * (Number(unit) / 10 ** used.length)));

@@ -104,15 +104,15 @@ export const asBoolean: FieldReader<boolean> = (raw) => {
 export const asPairs: FieldReader<Readonly<Record<string, string>>> = (raw) => {
   if (isObject(raw)) {
     const pairs = Object.entries(raw).map(([name, value]) => [name, textOf(value)] as const);
-    const odd = pairs.find(([, value]) => value === undefined);
-    return odd === undefined
+    const invalid = pairs.find(([, value]) => value === undefined);
+    return invalid === undefined
       ? read(Object.fromEntries(pairs) as Record<string, string>)
-      : failed(`invalid key pair ${JSON.stringify(odd[0])}`);
+      : failed(`invalid key pair ${JSON.stringify(invalid[0])}`);
   }
   const list = asList(raw);
   if (!list.ok) return list;
-  const odd = list.value.find((pair) => !/^[^=]+=/.test(pair));
-  if (odd !== undefined) return failed(`invalid key pair ${JSON.stringify(odd)}`);
+  const invalid = list.value.find((pair) => !/^[^=]+=/.test(pair));
+  if (invalid !== undefined) return failed(`invalid key pair ${JSON.stringify(invalid)}`);
   return read(Object.fromEntries(list.value.map((pair) => pair.split(/=(.*)/s).slice(0, 2))));
 };
 
@@ -132,7 +132,7 @@ function textOf(raw: unknown): string | undefined {
 /** The blanks that the service trims: those of Unicode, except the byte order mark. */
 const BLANK = /[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
-/** Without a regular expression: one for trailing blanks would take quadratic time. */
+/** Uses no regular expression, because one for trailing blanks would take quadratic time. */
 function trimSpace(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && BLANK.test(text.charAt(start))) start += 1;
@@ -144,7 +144,7 @@ function isEmptyObject(raw: unknown): boolean {
   return isObject(raw) && Object.keys(raw).length === 0;
 }
 
-/** Names only the type of what was sent, because its text may be a secret. */
+/** The error of a value of the wrong type. It names only the type of the value, because the value may be a secret. */
 function unconvertible(wanted: string, raw: unknown, place = ''): string {
   const type = Array.isArray(raw) ? '[]interface {}' : isObject(raw) ? 'map[string]interface {}' : typeof raw;
   return `'${place}' expected type '${wanted}', got unconvertible type '${type}'`;
@@ -164,7 +164,7 @@ function failed(problem: string): { readonly ok: false; readonly problem: string
 
 // Quotes texts that a client sent, as the service does.
 
-const SHORT: Readonly<Record<string, string>> = {
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '"': String.raw`\"`,
   '\\': String.raw`\\`,
   '\x07': String.raw`\a`,
@@ -179,19 +179,19 @@ const SHORT: Readonly<Record<string, string>> = {
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 const PRINTABLE_ASCII = /^[ -~]$/;
 
-/** In double quotes; characters that cannot be printed are escaped. */
+/** The text in double quotes; characters that cannot be printed are escaped. */
 export function quote(text: string): string {
   return quoteWith(text, PRINTABLE);
 }
 
-/** In double quotes, and in ASCII only. */
+/** The text in double quotes; all characters outside of printable ASCII are escaped. */
 export function quoteAscii(text: string): string {
   return quoteWith(text, PRINTABLE_ASCII);
 }
 
 function quoteWith(text: string, printable: RegExp): string {
   const characters = [...text].map((character) => {
-    const short = SHORT[character];
+    const short = SHORT_ESCAPES[character];
     if (short !== undefined) return short;
     return printable.test(character) ? character : escaped(character.codePointAt(0) ?? 0);
   });

@@ -59,7 +59,7 @@ export const OPEN_READS: Readonly<Record<string, (services: Services, query: Que
 /** The path that also accepts HEAD. */
 export const OPEN_HEAD = 'sys/health';
 
-/** Of several values the first counts; undefined for an invalid status. */
+/** The status in a parameter, or in the first of several; undefined for an invalid status. */
 function chosenStatus(value: unknown = 200): number | undefined {
   const text = String(Array.isArray(value) ? value[0] : value);
   const status = Number(text);

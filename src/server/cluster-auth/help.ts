@@ -26,7 +26,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const STRING: Schema = { type: 'string' };
 
-/** By reader of a field: the name of its type in the text, and its schema. */
+/** For each reader of fields: the name of its type in the help text, and the schema. */
 const TYPES = new Map<FieldReader<unknown>, readonly [word: string, schema: Schema]>([
   [asText, ['string', STRING]],
   [asList, ['slice', { type: 'array', items: STRING }]],
@@ -38,7 +38,7 @@ const TYPES = new Map<FieldReader<unknown>, readonly [word: string, schema: Sche
 
 /** Help about a path below the mount. */
 export function answerPathHelp(topic: HelpTopic, path: string, dialect: ClusterAuthDialect): SecretsAnswer {
-  const parameters = Object.entries({ ...topic.fields, ...capturedFields(topic) })
+  const parameters = Object.entries({ ...topic.fields, ...pathFields(topic) })
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, reader]) => `    ${name} (${TYPES.get(reader)?.[0] ?? 'any'})`);
   const text = [`Path: ${path}`, `Form: ${templateOf(topic)}`, 'Parameters:', ...parameters].join('\n\n');
@@ -55,13 +55,13 @@ export function answerMountHelp(topics: readonly HelpTopic[], dialect: ClusterAu
 }
 
 function answer(help: string, topics: readonly HelpTopic[], { version }: ClusterAuthDialect): SecretsAnswer {
-  const written = topics.filter(({ operations }) => operations.includes('write'));
+  const writable = topics.filter(({ operations }) => operations.includes('write'));
   const openapi = {
     openapi: '3.0.2',
     info: { title: 'HTTP API', version },
     paths: Object.fromEntries(topics.map((topic) => [templateOf(topic), pathItem(topic)])),
     components: {
-      schemas: Object.fromEntries(written.map((topic) => [schemaName(topic), bodySchema(topic)])),
+      schemas: Object.fromEntries(writable.map((topic) => [schemaName(topic), bodySchema(topic)])),
     },
   };
   return answerBare(200, { help, openapi, see_also: null });
@@ -72,19 +72,19 @@ function templateOf({ path }: HelpTopic): string {
   return `/${path.replaceAll(/:(\w+)/g, '{$1}')}`;
 }
 
-function capturedFields({ path }: HelpTopic): HelpTopic['fields'] {
+function pathFields({ path }: HelpTopic): HelpTopic['fields'] {
   return Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, asText]));
 }
 
 function pathItem(topic: HelpTopic): Schema {
   const has = (operation: Operation) => topic.operations.includes(operation);
-  const captured = Object.keys(capturedFields(topic));
+  const pathNames = Object.keys(pathFields(topic));
   const list = { name: 'list', in: 'query', required: true, schema: { ...STRING, enum: ['true'] } };
   const responses = { 200: { description: 'OK' } };
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schemaName(topic)}` } } };
   return {
-    ...(captured.length > 0 && {
-      parameters: captured.map((name) => ({ name, in: 'path', required: true, schema: STRING })),
+    ...(pathNames.length > 0 && {
+      parameters: pathNames.map((name) => ({ name, in: 'path', required: true, schema: STRING })),
     }),
     ...(has('read') && { get: { responses } }),
     ...(has('list') && { get: { parameters: [list], responses } }),

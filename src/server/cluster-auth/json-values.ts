@@ -43,7 +43,7 @@ export function firstJsonText(text: string): string {
 
 type Source = { readonly source: string };
 
-/** The third argument is newer than TypeScript's declaration of `JSON.parse`. */
+/** A reviver of `JSON.parse`. The third argument is newer than TypeScript's declaration. */
 function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]: unknown[]): unknown {
   if (typeof value === 'number') return new NumberLiteral((context as Source).source);
   return requireWellFormedText(key, value);
@@ -51,7 +51,7 @@ function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]
 
 const TOO_MANY_TEXTS = 'refused JSON input due to high complexity: exceeded maximum number of strings';
 
-/** A sign, the first quote of a text, or another scalar; `endOfText` finds the rest of a text. */
+/** A bracket, the opening quote of a text, or another scalar. `endOfText` finds the end of a text. */
 const PART = /["[\]{}]|[^\s"[\]{},:]+/g;
 
 function endOfFirstValue(
@@ -61,13 +61,13 @@ function endOfFirstValue(
   const part = new RegExp(PART);
   let [depth, parts, texts] = [0, 0, 0];
   for (let found = part.exec(text); found !== null; found = part.exec(text)) {
-    const [sign] = found;
-    if (sign === '"') {
+    const [token] = found;
+    if (token === '"') {
       part.lastIndex = endOfText(text, found.index);
       texts += 1;
     }
-    if (sign === '{' || sign === '[') depth += 1;
-    if (sign === '}' || sign === ']') depth -= 1;
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
     else parts += 1;
     if (texts > maxStrings) throw new JsonLimitError(TOO_MANY_TEXTS);
     if (parts > MAX_PARTS || depth > maxNesting)
@@ -110,7 +110,7 @@ export function jsonText(value: unknown): string {
 
 type RawJson = { rawJSON(text: string): unknown };
 
-/** The text in the database; `fromStoredText` reads it back. */
+/** The text to store in the database; `fromStoredText` reads it back. */
 export function storedText(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(inner)) : inner,
@@ -155,7 +155,7 @@ export class NumberLiteral {
 
 // Type guards for JSON objects, for values from requests.
 
-/** Whether the value is an object with members. */
+/** Whether the value is a JSON object, and not a list, null or a number. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return (
     value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof NumberLiteral)
@@ -165,8 +165,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 // Detects JSON that two parsers could read differently.
 
 /**
- * Whether an object in a JSON text, whose parsed value is `value`, has a member twice: JSON.parse keeps the last one, other
- * parsers keep the first.
+ * Whether any object in a JSON text has a member twice: JSON.parse keeps the last one, other parsers keep the first.
+ * @param value the parsed text
  */
 export function repeatsMembers(text: string, value: unknown): boolean {
   const written = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;

@@ -20,13 +20,13 @@ export interface ParsedJwt {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** No cluster issues longer ones, or would accept one in a header. */
+/** No cluster issues longer JWTs, or would accept one in a header. */
 const MAX_JWT_LENGTH = 256 * 1024;
 
-/** The parsed JWT; undefined for an invalid one. `verifies`: the config has keys to verify it, and then more forms are valid. */
-export function parseJwt(text: string, verifies: boolean): ParsedJwt | undefined {
+/** The parsed JWT; undefined for an invalid one. More forms are valid if `hasKeys`: the config has keys to verify the JWT. */
+export function parseJwt(text: string, hasKeys: boolean): ParsedJwt | undefined {
   if (text.length > MAX_JWT_LENGTH) return undefined;
-  const parts = verifies ? inAnyForm(text.replaceAll(/[\t\n\f\r ]/g, '')) : compact(text);
+  const parts = hasKeys ? inAnyForm(text.replaceAll(/[\t\n\f\r ]/g, '')) : compact(text);
   const claims = parts && jsonOf(parts.payload);
   if (parts === undefined || claims === undefined || (claims !== null && !isObject(claims))) return undefined;
   const { header, unprotected, payload, signature } = parts;
@@ -39,7 +39,7 @@ export function parseJwt(text: string, verifies: boolean): ParsedJwt | undefined
     claims: claims ?? {},
     signature,
     signed: Buffer.concat([Buffer.from(`${parts.protectedPart.toString('base64url')}.`), encoded]),
-    demandsExtension: isSet(unprotected['crit']) || !isKnownExtensions(header['crit']),
+    demandsExtension: isSet(unprotected['crit']) || !hasOnlyKnownExtensions(header['crit']),
   };
 }
 
@@ -74,7 +74,7 @@ function withoutPadding(members: Members): Members {
   );
 }
 
-/** Without a regular expression: one for the padding would take quadratic time. */
+/** Uses no regular expression, because one for the padding would take quadratic time. */
 function unpadded(part: string): string {
   let end = part.length;
   while (part[end - 1] === '=') end -= 1;
@@ -108,19 +108,19 @@ function jsonOf(bytes: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
-    return hasRealNumbers(value) && !repeatsMembers(text, value) ? value : undefined;
+    return hasFiniteNumbers(value) && !repeatsMembers(text, value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** JSON can contain numbers that become infinite when they are parsed, such as `1e999`. */
-function hasRealNumbers(value: unknown): boolean {
+/** Whether all numbers in the value are finite: one such as `1e999` became infinite when it was parsed. */
+function hasFiniteNumbers(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(hasRealNumbers);
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers);
 }
 
-function isKnownExtensions(critical: unknown): boolean {
+function hasOnlyKnownExtensions(critical: unknown): boolean {
   return !isSet(critical) || (Array.isArray(critical) && critical.every((name) => name === 'b64'));
 }
 
@@ -139,7 +139,7 @@ function isReadableHeader(header: Readonly<Record<string, unknown>>): boolean {
   return isText('kid') && isText('nonce') && isPublicKey(header['jwk']) && isChain(header['x5c']);
 }
 
-/** A private or a symmetric key is invalid. */
+/** Whether the key is public and can be read, or is absent. A private or symmetric key is invalid. */
 function isPublicKey(jwk: unknown = null): boolean {
   if (jwk === null) return true;
   if (!isObject(jwk) || 'd' in jwk || (jwk['kty'] !== 'RSA' && !CURVES.includes(String(jwk['crv']))))
@@ -225,8 +225,8 @@ function audiencesOf(claims: Claims): readonly unknown[] {
 }
 
 /**
- * Missing times are derived: the end from the later of `nbf` and `iat`; the start from `iat`, else from the end. A JWT without
- * any time never expires, such as those in old secrets of service accounts.
+ * The error of the first time that is invalid at `now`, in seconds since 1970. Missing times are derived: the end from the later of
+ * `nbf` and `iat`; the start from `iat`, else from the end. A JWT without any time, as in old secrets, never expires.
  */
 function timeProblem(claims: Claims, now: number): string | undefined {
   const issued = wholeSeconds(claims['iat']);

@@ -46,7 +46,10 @@ function withoutRepetitions(selector: unknown): unknown {
   return Pairs.of(sorted);
 }
 
-/** An absent or null selector has no labels. Members whose names differ only in case are merged; a null resets them. */
+/**
+ * The labels of a parsed selector, none for an absent or null one; undefined for an invalid one. Members whose names differ only in
+ * case are merged; a null among them drops those before it.
+ */
 function selectedBy(selector: unknown): Labels | undefined {
   if (selector === null || selector === undefined) return {};
   if (!(selector instanceof Pairs)) return undefined;
@@ -62,7 +65,7 @@ function foldedText(name: unknown): string | undefined {
   return typeof name === 'string' ? foldedName(name) : undefined;
 }
 
-/** Null becomes an empty text; lists and objects are invalid labels. */
+/** The labels in a mapping; undefined if a label is a list or an object. A null becomes an empty text. */
 function labelsOf(value: unknown): Labels | undefined {
   if (!(value instanceof Pairs)) return undefined;
   const labels = value.entries.map(([name, label]) => [name, label ?? ''] as const);
@@ -76,7 +79,7 @@ export function foldedName(name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
 
-// YAML as the service's library reads it for a field of texts (wire/cluster-auth 2.5).
+// YAML as the service's library reads it into a field whose values are texts (wire/cluster-auth 2.5).
 // Invariant: each scalar becomes the same text as in the service, or null; a mapping keeps all of its pairs in order,
 // including repeated names.
 
@@ -136,13 +139,13 @@ function textOfPlain(source: string): string | null {
   return FLOAT.test(digits) ? textOfFloat(Number(digits)) : source;
 }
 
-/** An unsigned number of 64 bits. */
+/** The value of a whole number that fits into 64 bits without a sign; undefined for any other text. */
 function largeWhole(digits: string): bigint | undefined {
   const whole = /^[1-9]\d*$/.test(digits) ? BigInt(digits) : undefined;
   return whole === undefined || whole >= 2n ** 64n ? undefined : whole;
 }
 
-/** The shortest digits that identify it; with an exponent from 1,000,000 on and below 0.0001. */
+/** The shortest digits that identify the number, with an exponent if its size is at least 1,000,000 or below 0.0001. */
 function textOfFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   const sign = Object.is(value, -0) ? '-' : '';
@@ -154,6 +157,7 @@ function textOfFloat(value: number): string {
 
 const TYPES = 'tag:yaml.org,2002:';
 
+/** js-yaml calls `identify` when it writes YAML. The tags here are only for reading. */
 const loadedOnly = { identify: () => false };
 
 const textTag = (type: string, implicit = false) =>
@@ -176,7 +180,7 @@ const pairing = {
   get: (pairs: Pairs, name: unknown) => pairs.get(name),
 };
 
-/** Unknown types are ignored. */
+/** A value with an unknown tag is read as if it had none. */
 const unknownTypes = ['!', 'tag:'].flatMap((prefix) => [
   defineScalarTag(prefix, { ...loadedOnly, matchByTagPrefix: true, resolve: (source) => source }),
   defineSequenceTag(prefix, { ...seqTag, matchByTagPrefix: true }),

@@ -142,7 +142,7 @@ function createToken(call: LoginCall, login: CheckedLogin): CreatedToken {
     const grant = grantOf(call, login, { mount, lifetime, policies });
     const [now, raw] = [services.now(), newServiceToken(clusterAuth.tokenPrefixes[grant.type])];
     const token = findByAccessor(services.database, storeToken(services.database, raw, grant, now), now);
-    if (token === undefined) return { refused: answerError(500, 'the token ended as it was made') };
+    if (token === undefined) return { refused: answerError(500, 'the token expired at its creation') };
     return { auth: authDocument(token, raw, lifetime.ttl), warnings: lifetime.warnings };
   });
 }
@@ -179,12 +179,12 @@ function grantOf(call: LoginCall, login: CheckedLogin, terms: GrantTerms): Token
   };
 }
 
-/** The mount's path with dashes, after its namespace and `auth`. */
+/** The mount's path with dashes instead of slashes; outside of the root namespace, after the namespace and `auth`. */
 function sourceOf({ namespace, path }: Mount): string {
   return (namespace === '' ? path : `${namespace}/auth/${path}`).replaceAll('/', '-');
 }
 
-/** A token type of the mount without `default-` is forced; otherwise the role chooses. */
+/** The mount's token type if it does not begin with `default-`; otherwise the role's, if the role sets one. */
 function typeOf({ settings }: Mount, { token_type }: Role): TokenType {
   const ofMount = settings.token_type ?? 'default-service';
   const chosen = ofMount.startsWith('default-') && token_type !== 'default' ? token_type : ofMount;

@@ -140,7 +140,7 @@ export function mountDocument(mount: Mount, dialect: ClusterAuthDialect): Docume
   const type = wireType(mount, dialect);
   return {
     ...commonMembers(dialect, { type, description, uuid: mount.uuid }),
-    accessor: `auth_${type}_${digits(mount.id, 8)}`,
+    accessor: `auth_${type}_${hashDigits(mount.id, 8)}`,
     config: {
       ...config,
       default_lease_ttl: config.default_lease_ttl ?? 0,
@@ -162,7 +162,7 @@ export const DEFAULT_TOKEN_TYPE = 'default-service';
 export function tokenStoreDocument(dialect: ClusterAuthDialect): Document {
   return {
     ...commonMembers(dialect, { type: 'token', description: 'token based credentials' }),
-    accessor: `auth_token_${digits('token', 8)}`,
+    accessor: `auth_token_${hashDigits('token', 8)}`,
     config: { ...NO_LEASES, token_type: DEFAULT_TOKEN_TYPE },
   };
 }
@@ -173,7 +173,7 @@ const NO_LEASES = { default_lease_ttl: 0, force_no_cache: false, max_lease_ttl: 
 export function engineDocuments(dialect: ClusterAuthDialect): Readonly<Record<string, Document>> {
   const engine = (type: string, description: string, more: Document = {}): Document => ({
     ...commonMembers(dialect, { type, description }),
-    accessor: `${type}_${digits(type, 8)}`,
+    accessor: `${type}_${hashDigits(type, 8)}`,
     config: NO_LEASES,
     ...more,
   });
@@ -212,12 +212,12 @@ function commonMembers(
   };
 }
 
-/** A UUID derived from the text; a UUID stays as it is. */
+/** The text itself if it is a UUID; otherwise a UUID derived from it. */
 export function asUuid(text: string): string {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text;
-  return digits(text, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return hashDigits(text, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-function digits(text: string, count: number): string {
+function hashDigits(text: string, count: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, count);
 }

@@ -1,7 +1,7 @@
 /**
  * `sys/policies/acl/…` and `sys/capabilities…` (wire/cluster-auth 2.9): policies are listed, read, written and deleted, and a
- * token's capabilities are read from the same rules that decide requests. Names are in lower case; `root` has no text and is never written;
- * `default` always exists.
+ * token's capabilities are read from the same rules that decide requests. Names are in lower case. `root` has no text and is
+ * never written; `default` always exists.
  */
 import type { ParameterRules, ParameterValues } from '../kernel/parameter-rules.ts';
 import {
@@ -51,7 +51,10 @@ export const readPolicy: ServiceHandler = (call) => {
     { namespace: call.namespace, name },
   );
   if (stored !== undefined)
-    return answerData({ name, policy: stored.source || written(JSON.parse(stored.rules) as PolicyRule[]) });
+    return answerData({
+      name,
+      policy: stored.source || policyText(JSON.parse(stored.rules) as PolicyRule[]),
+    });
   if (name === ROOT_POLICY) return answerData({ name, policy: '' });
   const policy = builtInPolicy(name)?.source;
   return policy === undefined ? NOT_FOUND : answerData({ name, policy });
@@ -95,7 +98,7 @@ function policyName({ name }: ServiceCall): string {
 }
 
 /** The rules of a seeded policy, as text. */
-function written(rules: readonly PolicyRule[]): string {
+function policyText(rules: readonly PolicyRule[]): string {
   return rules
     .map(
       ({ path, capabilities }) => `path "${path}" {\n  capabilities = ${JSON.stringify(capabilities)}\n}\n`,
@@ -133,10 +136,10 @@ export const resultantAcl: ServiceHandler = ({ identity }) => {
   if (policies.includes(ROOT_POLICY)) return answerData({ root: true });
   const prefix = token.namespace === '' ? '' : `${token.namespace}/`;
   const listed = [...permissions].filter(([path]) => !path.split('/').includes('+'));
-  const documents = (isOpen: boolean) =>
+  const documents = (isPrefix: boolean) =>
     Object.fromEntries(
       listed
-        .filter(([path]) => path.endsWith('*') === isOpen)
+        .filter(([path]) => path.endsWith('*') === isPrefix)
         .map(([path, permission]) => [prefix + path.replace(/\*$/, ''), permissionDocument(permission)]),
     );
   return answerData({ exact_paths: documents(false), glob_paths: documents(true), root: false });
@@ -159,7 +162,10 @@ function capabilitiesOf(call: ServiceCall, token: ServiceToken | undefined, unkn
     : capabilities(call, identity.capabilitiesOn);
 }
 
-function capabilities({ body }: ServiceCall, on: (path: string) => readonly string[]): SecretsAnswer {
+function capabilities(
+  { body }: ServiceCall,
+  capabilitiesOn: (path: string) => readonly string[],
+): SecretsAnswer {
   const given = asList(body['paths'] ?? body['path'] ?? []);
   if (!given.ok) return answerError(400, `error converting input for field "paths": ${given.problem}`);
   const paths = given.value.map((path) => path.replace(/^\//, '').replace(/^v1\//, ''));
@@ -167,10 +173,10 @@ function capabilities({ body }: ServiceCall, on: (path: string) => readonly stri
   if (only === undefined) return answerError(400, 'paths must be supplied');
   if (paths.length > MAX_PATHS)
     return answerError(400, `at most ${MAX_PATHS} paths can be asked for at once`);
-  const found = paths.map((path) => [path, on(path)]);
+  const found = paths.map((path) => [path, capabilitiesOn(path)]);
   return answerOnTop({
     ...Object.fromEntries(found),
-    ...(paths.length === 1 ? { capabilities: on(only) } : {}),
+    ...(paths.length === 1 ? { capabilities: capabilitiesOn(only) } : {}),
   });
 }
 
@@ -224,7 +230,7 @@ function ruleOf(path: string, block: Block, language: PolicyLanguage): Coerced<P
   } = block;
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) return refused(`"${unknown}" is not supported here`);
-  if (comment !== undefined && typeof comment !== 'string') return refused('its comment is no text');
+  if (comment !== undefined && typeof comment !== 'string') return refused('the comment is not a string');
   const granted = grantedBy({ capabilities, policy }, language);
   if (!granted.ok) return granted;
   const parameters = parameterRules({ allowed_parameters, denied_parameters, required_parameters });
@@ -256,9 +262,9 @@ function parameterRules(block: Block): Coerced<ParameterRules> {
   const { allowed_parameters: allowed, denied_parameters: denied, required_parameters: required } = block;
   for (const values of [allowed, denied])
     if (values !== undefined && !isValues(values))
-      return refused('its parameters are no lists of values by name');
+      return refused('allowed_parameters and denied_parameters must have a list of values for each name');
   if (required !== undefined && !isTexts(required))
-    return refused('its required parameters are no list of names');
+    return refused('required_parameters must be a list of names');
   return {
     ok: true,
     value: {

@@ -29,7 +29,7 @@ export const CAPABILITIES = [
 ] as const;
 export type PolicyCapability = (typeof CAPABILITIES)[number];
 
-/** In `path`, `+` matches one whole segment and a trailing `*` any rest; it has no leading slash and no `v1/`. */
+/** `path` has no leading slash and no `v1/`. In it, `+` matches one whole segment, and a trailing `*` any rest. */
 export interface PolicyRule extends ParameterRules {
   readonly path: string;
   readonly capabilities: readonly PolicyCapability[];
@@ -65,7 +65,8 @@ interface Pattern {
   /** Without the `*` at its end. */
   readonly text: string;
   readonly segments: readonly string[];
-  readonly isOpen: boolean;
+  /** Whether it ends with `*`. */
+  readonly isPrefix: boolean;
   readonly firstWildcard: number;
   /** How many segments are `+`. */
   readonly wildcards: number;
@@ -82,14 +83,14 @@ export function accessRules(rules: readonly PolicyRule[]): AccessRules {
   const byPath = permissionsByPath(rules);
   const patterns = [...byPath]
     .map(([path, permission]) => patternOf(path, permission))
-    .filter(({ isOpen, wildcards }) => isOpen || wildcards > 0)
+    .filter(({ isPrefix, wildcards }) => isPrefix || wildcards > 0)
     .toSorted(morePreciseFirst);
   const fitting = (path: string) => {
     const segments = path.split('/');
     return patterns.find((pattern) => fits(pattern, path, segments))?.permission;
   };
   const onItem = (path: string) => byPath.get(path) ?? fitting(path) ?? NOTHING;
-  // With the slash first: a wildcard after it then matches the empty rest, and is more precise.
+  // The path is tried with its slash first: a rule with a wildcard after the slash matches the empty rest, and is more precise.
   const onList = (path: string) => {
     const bare = path.replace(/\/$/, '');
     return byPath.get(path) ?? byPath.get(bare) ?? fitting(path) ?? fitting(bare) ?? NOTHING;
@@ -115,7 +116,7 @@ function isGrant({ granted }: Permission): boolean {
   return granted.size > 0 && !granted.has('deny');
 }
 
-/** Several policies of a token may have the same path: what they grant adds up. */
+/** Merges the rules by path: if several policies of a token have the same path, their capabilities add up. */
 function permissionsByPath(rules: readonly PolicyRule[]): Map<string, Permission> {
   const byPath = new Map<string, Permission>();
   for (const { path, capabilities, ...parameters } of rules) {
@@ -132,19 +133,19 @@ function permissionsByPath(rules: readonly PolicyRule[]): Map<string, Permission
 }
 
 function patternOf(path: string, permission: Permission): Pattern {
-  const isOpen = path.endsWith('*');
-  const text = isOpen ? path.slice(0, -1) : path;
+  const isPrefix = path.endsWith('*');
+  const text = isPrefix ? path.slice(0, -1) : path;
   const segments = text.split('/');
   const wildcards = segments.filter((segment) => segment === '+').length;
   const firstWildcard = wildcards > 0 ? text.search(/(?<=^|\/)\+(?=\/|$)/) : text.length;
-  return { text, segments, isOpen, firstWildcard, wildcards, permission };
+  return { text, segments, isPrefix, firstWildcard, wildcards, permission };
 }
 
 /** The order of the real services: later first wildcard, no `*`, fewer `+`, longer text, greater text. */
 function morePreciseFirst(one: Pattern, other: Pattern): number {
   return (
     other.firstWildcard - one.firstWildcard ||
-    Number(one.isOpen) - Number(other.isOpen) ||
+    Number(one.isPrefix) - Number(other.isPrefix) ||
     one.wildcards - other.wildcards ||
     other.text.length - one.text.length ||
     (one.text < other.text ? 1 : -1)
@@ -152,27 +153,27 @@ function morePreciseFirst(one: Pattern, other: Pattern): number {
 }
 
 function fits(pattern: Pattern, path: string, parts: readonly string[]): boolean {
-  const { text, segments, isOpen, wildcards } = pattern;
+  const { text, segments, isPrefix, wildcards } = pattern;
   if (wildcards === 0) return path.startsWith(text);
-  if (parts.length < segments.length || (!isOpen && parts.length > segments.length)) return false;
+  if (parts.length < segments.length || (!isPrefix && parts.length > segments.length)) return false;
   const last = segments.length - 1;
   return segments.every((segment, at) => {
     const part = parts[at] ?? '';
-    return segment === '+' || segment === part || (isOpen && at === last && part.startsWith(segment));
+    return segment === '+' || segment === part || (isPrefix && at === last && part.startsWith(segment));
   });
 }
 
 /** Whether a pattern with `+` can match something below a path that ends with a slash. */
-function reaches({ segments, isOpen, wildcards }: Pattern, path: string): boolean {
+function reaches({ segments, isPrefix, wildcards }: Pattern, path: string): boolean {
   const parts = path.split('/').slice(0, -1);
   if (wildcards === 0) return false;
   return parts.every((part, at) => {
     const segment = segments[at];
-    if (segment === undefined) return isOpen;
+    if (segment === undefined) return isPrefix;
     return (
       segment === '+' ||
       segment === part ||
-      (isOpen && at === segments.length - 1 && part.startsWith(segment))
+      (isPrefix && at === segments.length - 1 && part.startsWith(segment))
     );
   });
 }

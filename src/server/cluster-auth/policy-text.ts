@@ -19,15 +19,15 @@ export function readPolicyText(text: string): Paths {
 /** `{"path": {"auth/*": {…}}}`, or a list of such objects of paths. */
 function jsonPaths(text: string): Paths {
   const value = parsed(text);
-  if (value === undefined) return notJson('an object in which nothing stands twice');
+  if (value === undefined) return notJson('an object without repeated names');
   const { path = {}, name: _name, ...more } = value;
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) return { ok: false, problem: `"${unknown}" is not supported here` };
   const paths: unknown[] = Array.isArray(path) ? path : [path];
-  if (!paths.every(isObject)) return notJson('with an object of paths');
+  if (!paths.every(isObject)) return notJson('an object of paths, or a list of such objects, at "path"');
   const blocks = paths.flatMap((each) => Object.entries(each));
-  const isWhole = (block: readonly [string, unknown]): block is [string, Block] => isObject(block[1]);
-  return blocks.every(isWhole) ? { ok: true, value: blocks } : notJson('with an object for each path');
+  const hasBlock = (entry: readonly [string, unknown]): entry is [string, Block] => isObject(entry[1]);
+  return blocks.every(hasBlock) ? { ok: true, value: blocks } : notJson('an object for each path');
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {
@@ -40,18 +40,21 @@ function parsed(text: string): Record<string, unknown> | undefined {
 }
 
 function notJson(wanted: string): Paths {
-  return { ok: false, problem: `it is no JSON ${wanted}` };
+  return { ok: false, problem: `JSON must have ${wanted}` };
 }
 
-/** Texts, names, numbers and single signs; comments and blanks are skipped. The second group is an unterminated text or comment. */
+/**
+ * Blanks and comments match without a group. The groups are a quoted text, an unterminated text or comment, and any other token: a
+ * name, a number or a single character.
+ */
 const TOKEN =
   /\s+|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?\*\/|("(?:[^"\\\n]|\\.)*")|((?:\/\*|")[\s\S]*)|([A-Za-z_][\w-]*|-?\d+(?:\.\d+)?|[{}[\],=]|.)/gy;
 
 function hclPaths(text: string): Paths {
   const tokens: string[] = [];
-  for (const [, quoted, endless, sign] of text.matchAll(TOKEN)) {
-    if (endless !== undefined) return notHcl(endless.slice(0, 20));
-    const token = quoted ?? sign;
+  for (const [, quoted, unterminated, other] of text.matchAll(TOKEN)) {
+    if (unterminated !== undefined) return notHcl(unterminated.slice(0, 20));
+    const token = quoted ?? other;
     if (token !== undefined) tokens.push(token);
   }
   const paths: (readonly [string, Block])[] = [];

@@ -54,7 +54,7 @@ interface Algorithm {
   readonly curve?: string;
   readonly hash?: string;
   readonly isPss?: boolean;
-  /** Whether the JWT of a service account may be signed with it. Others are verified, and then refused with an error of their own. */
+  /** Whether the JWT of a service account may be signed with it. Other algorithms are verified, then refused as `unexpected`. */
   readonly isAccepted: boolean;
 }
 
@@ -62,7 +62,7 @@ const rsa = (hash: string): Algorithm => ({ keyType: 'rsa', hash, isAccepted: tr
 const pss = (hash: string): Algorithm => ({ keyType: 'rsa', hash, isPss: true, isAccepted: false });
 const ec = (hash: string, curve: string): Algorithm => ({ keyType: 'ec', hash, curve, isAccepted: true });
 
-/** Other algorithms are refused as forged. */
+/** Algorithms that are not in this table are refused as `forged`. */
 const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ['RS256', rsa('sha256')],
   ['RS384', rsa('sha384')],
@@ -76,12 +76,12 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
   ['EdDSA', { keyType: 'ed25519', isAccepted: false }],
 ]);
 
-/** `forged`: not signed by a key of the config; `unexpected` and `unsigned`: refused with their own errors. */
+/** `forged`: no key of the config verifies it; `unexpected`: the algorithm is not accepted; `unsigned`: the signature is empty. */
 export type SignatureVerdict = 'good' | 'forged' | 'unexpected' | 'unsigned';
 
 /**
- * Verifies the signature. Without keys only the token review decides; the algorithm must be an accepted one in any case
- * (wire/cluster-auth 3).
+ * Verifies the signature. If the config has no keys, only the token review decides whether the JWT is genuine; its algorithm must be
+ * an accepted one in any case (wire/cluster-auth 3).
  * @param pemKeys PEM texts of public keys and certificates
  */
 export function verifySignature(
@@ -165,7 +165,7 @@ const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const EXPLICIT_VERSION = 0xa0;
 
-/** An element of DER: its tag, its content and the rest. */
+/** An element of DER: all of its bytes, its content, and the bytes after it. */
 interface Element {
   readonly whole: Buffer;
   readonly content: Buffer;
@@ -198,11 +198,11 @@ function malformedPart(der: Buffer): string {
 function element(bytes: Buffer, tag: number): Element | undefined {
   const first = bytes[1];
   if (bytes[0] !== tag || first === undefined) return undefined;
-  const more = first < 0x80 ? 0 : first & 0x7f;
-  if (first === 0x80 || more > 4 || bytes.length < 2 + more) return undefined;
-  const length = more === 0 ? first : bytes.readUIntBE(2, more);
-  const start = 2 + more;
-  if (bytes.length < start + length || (more > 0 && length < 0x80)) return undefined;
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  if (first === 0x80 || lengthBytes > 4 || bytes.length < 2 + lengthBytes) return undefined;
+  const length = lengthBytes === 0 ? first : bytes.readUIntBE(2, lengthBytes);
+  const start = 2 + lengthBytes;
+  if (bytes.length < start + length || (lengthBytes > 0 && length < 0x80)) return undefined;
   return {
     whole: bytes.subarray(0, start + length),
     content: bytes.subarray(start, start + length),
@@ -237,8 +237,8 @@ function blockAfter(type: string, text: string): PemBlock | undefined {
   const body = text.replace(/^\n(?:[^\n:]*:[^\n]*\n)*/, '\n');
   const end = body.indexOf('\n-----END ');
   if (end === -1) return undefined;
-  const [, last = '', rest = ''] = /^\n-----END ([^\n]*)\n?(.*)$/s.exec(body.slice(end)) ?? [];
-  if (!last.startsWith(`${type}-----`) || last.slice(type.length + 5).trim() !== '') return undefined;
+  const [, endLine = '', rest = ''] = /^\n-----END ([^\n]*)\n?(.*)$/s.exec(body.slice(end)) ?? [];
+  if (!endLine.startsWith(`${type}-----`) || endLine.slice(type.length + 5).trim() !== '') return undefined;
   const bytes = strictBase64(body.slice(0, end).replaceAll(/[ \t\r\n]/g, ''));
   return bytes && { type, bytes, rest };
 }

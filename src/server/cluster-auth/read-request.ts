@@ -54,7 +54,7 @@ export function readRequest(
   return { operation, path, body, wraps };
 }
 
-/** The operation of a GET, by its query, from which the parameter is removed; undefined for a value that is not a boolean. */
+/** The operation that the query of a GET requests; its parameter is removed from `query`. Undefined for an invalid query. */
 function readOrList(query: Record<string, unknown>, { scans }: ClusterAuthDialect): Operation | undefined {
   const requested: Operation[] = [];
   for (const word of scans ? (['list', 'scan'] as const) : (['list'] as const)) {
@@ -92,7 +92,7 @@ function patchTypeRefusal(contentType: string | undefined): SecretsAnswer | unde
   return answerError(415, `PATCH requires Content-Type of application/merge-patch+json, provided ${type}`);
 }
 
-/** Taken from the URL, not from the router, which drops the trailing slash that matters here. */
+/** The path comes from the URL, not from the router, which drops the trailing slash that matters here. */
 function pathOf(url: string, operation: Operation): string | undefined {
   const path = decoded(url.replace(/\?.*$/s, '').replace(/^\/v1\//, ''));
   const isList = operation === 'list' || operation === 'scan';

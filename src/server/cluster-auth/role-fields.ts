@@ -18,8 +18,8 @@ import {
 } from './field-coercion.ts';
 
 /**
- * The fields, each with its reader. The last six are deprecated names: zero unless a client used them, and then equal to the
- * field that replaced them (wire/cluster-auth 2.6).
+ * The fields, each with its reader. The last six have deprecated names. They are 0 or empty unless a client used them; then they
+ * equal the field that replaced them (wire/cluster-auth 2.6).
  */
 const ROLE_FIELDS = {
   bound_service_account_names: asList,
@@ -34,11 +34,11 @@ const ROLE_FIELDS = {
   token_num_uses: asInteger,
   token_period: asDuration,
   token_policies: asList,
-  /** Where the dialect has it; false elsewhere. */
+  /** Only in some dialects; false in the others. */
   token_strictly_bind_ip: asBoolean,
   token_ttl: asDuration,
   token_type: asText,
-  /** Where the dialect has it; empty elsewhere. */
+  /** Only in some dialects; empty in the others. */
   alias_metadata: asPairs,
   policies: asList,
   bound_cidrs: asList,
@@ -123,7 +123,7 @@ export function presentRole(role: Role, dialect: ClusterAuthDialect): Record<str
   const { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period, ...always } = role;
   const conditional = {
     audience,
-    // For these two the values of the current names are shown.
+    // These two show the values of the fields with the current names.
     policies: policies.length > 0 ? role.token_policies : [],
     bound_cidrs: bound_cidrs.length > 0 ? role.token_bound_cidrs : [],
     num_uses,
@@ -131,9 +131,9 @@ export function presentRole(role: Role, dialect: ClusterAuthDialect): Record<str
     max_ttl,
     period,
   };
-  const holding = Object.entries(conditional).filter(([, value]) =>
+  const notEmpty = Object.entries(conditional).filter(([, value]) =>
     typeof value === 'number' || typeof value === 'bigint' ? value > 0 : value.length > 0,
   );
   const served = Object.entries(always).filter(([name]) => isServed(name, dialect));
-  return Object.fromEntries([...served, ...holding]);
+  return Object.fromEntries([...served, ...notEmpty]);
 }

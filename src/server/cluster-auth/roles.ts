@@ -55,11 +55,11 @@ export const writeRole: MountHandler = (call) =>
     if (!sent.ok) return answerError(400, sent.problem);
     const stored = findRole(call);
     if (stored?.ok === false) return answerWrappedError(500, stored.problem);
-    const rules: MergeRules = { maxLease: maxLeaseOf(call) };
-    const merged = mergeRole(stored?.value, sent.value, rules);
+    const limits: MergeLimits = { maxLease: maxLeaseOf(call) };
+    const merged = mergeRole(stored?.value, sent.value, limits);
     if (!merged.ok) return answerError(400, merged.problem);
     storeRole(call, merged.value);
-    const warnings = [...lifetimeWarnings(merged.value, rules), ...audienceWarnings(merged.value, call)];
+    const warnings = [...lifetimeWarnings(merged.value, limits), ...audienceWarnings(merged.value, call)];
     return answerDone(warnings);
   });
 
@@ -150,34 +150,34 @@ export const listRoles: MountHandler = ({ services, mount, body }) => {
 // Invariants: pure; the first broken rule, in the order of the real service, is reported; a field that was not sent keeps its
 // value, except the namespace selector, which every write replaces.
 
-/** Further data that a merge depends on. */
-interface MergeRules {
+/** The limits that the result of a merge must keep, besides the rules below. */
+interface MergeLimits {
   /** The mount's largest lifetime, in seconds. */
   readonly maxLease: number;
 }
 
 /** The error text when the role breaks the rule, else false. */
-type MergeRule = (role: Role, rules: MergeRules) => string | false;
+type MergeRule = (role: Role, limits: MergeLimits) => string | false;
 
 /**
  * The role after a write. `stored` is undefined for a new role, which starts from the defaults.
  * The problem is the text of a 400 for the first broken rule; nothing must be stored then.
  */
-function mergeRole(stored: Role | undefined, sent: SentRole, rules: MergeRules): Coerced<Role> {
+function mergeRole(stored: Role | undefined, sent: SentRole, limits: MergeLimits): Coerced<Role> {
   const blocks = canonicalBlocks(sent.token_bound_cidrs ?? []);
   if (!blocks.ok) return blocks;
   const current = withCurrentFields(stored ?? FRESH_ROLE, sent, blocks.value);
-  const broken = firstBroken(TOKEN_RULES, current, rules);
+  const broken = firstBroken(TOKEN_RULES, current, limits);
   if (broken !== undefined) return { ok: false, problem: broken };
   const folded = withDeprecatedFields(current, sent);
   if (!folded.ok) return folded;
   const role = { ...folded.value, alias_name_source: aliasNameSource(stored, sent) };
-  const problem = firstBroken(ROLE_RULES, role, rules);
+  const problem = firstBroken(ROLE_RULES, role, limits);
   return problem === undefined ? { ok: true, value: role } : { ok: false, problem };
 }
 
-/** The warnings of the service after the role is stored. */
-function lifetimeWarnings(role: Role, { maxLease }: MergeRules): string[] {
+/** The warning about a lifetime above the mount's maximum. The role is stored although it has one. */
+function lifetimeWarnings(role: Role, { maxLease }: MergeLimits): string[] {
   if (role.token_max_ttl <= maxLease) return [];
   return [
     "max_ttl is greater than the system or backend mount's maximum TTL value; " +
@@ -223,7 +223,7 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
   return { ok: true, value: folded as unknown as Role };
 }
 
-/** For a role without a source, empty text means the default. For a role with one, it stays empty: ROLE_RULES refuse it. */
+/** If the stored role has no source, an empty text means the default. If it has one, the text stays empty, and ROLE_RULES refuse it. */
 function aliasNameSource(stored: Role | undefined, sent: SentRole): string {
   const held = stored?.alias_name_source ?? '';
   const requested = sent.alias_name_source ?? held;
@@ -279,9 +279,9 @@ function mixesWildcard(entries: readonly string[]): string | false {
   return entries.length > 1 && entries.includes('*') && 'can not mix "*" with values';
 }
 
-function firstBroken(checks: readonly MergeRule[], role: Role, rules: MergeRules): string | undefined {
-  for (const check of checks) {
-    const text = check(role, rules);
+function firstBroken(rules: readonly MergeRule[], role: Role, limits: MergeLimits): string | undefined {
+  for (const rule of rules) {
+    const text = rule(role, limits);
     if (text !== false) return text;
   }
   return undefined;

@@ -32,6 +32,7 @@ export function readServiceAccount(claims: Claims, root: string): Coerced<Servic
   const audiences = textsOf(claimOf(claims, 'aud'), 'aud', problems);
   const nested = objectOf(claimOf(claims, root), root, problems);
   const namespace = nested && text(nested, 'namespace', `${root}.namespace`);
+  // The pod is read, too, because a claim of a wrong type in it is an error.
   const [, account] = ['pod', 'serviceaccount'].map((member) => {
     const at = `${root}.${member}`;
     const reference = nested && objectOf(claimOf(nested, member), at, problems);
@@ -95,7 +96,7 @@ function kindName(value: unknown): string {
   return names[typeof value] ?? typeof value;
 }
 
-// The token review: the cluster decides whether a JWT is valid, and whose (wire/cluster-auth 3).
+// The token review: the cluster decides whether a JWT is valid, and which account it belongs to (wire/cluster-auth 3).
 // Invariant: a JWT is confirmed only by a complete, well-typed answer for exactly the account that the JWT names. Every other
 // answer is a refusal without a reason.
 
@@ -128,7 +129,7 @@ export async function isConfirmedByTokenReview(api: ClusterApi, review: Review):
   );
 }
 
-/** The account in the cluster's answer; undefined unless it is authenticated, for one of the audiences. */
+/** The account in the cluster's answer; undefined unless the JWT is authenticated for one of the audiences. */
 function reviewedAccount(
   text: string,
   audiences: readonly string[],

@@ -21,11 +21,11 @@ export interface ServiceIdentity {
   readonly displayName: string;
   readonly policies: readonly string[];
   readonly token: ServiceToken;
-  /** What its policies grant, by path as written in them, relative to the token's namespace. */
+  /** What the token's policies grant, by path as written in the policies, relative to the token's namespace. */
   readonly permissions: ReadonlyMap<string, Permission>;
   /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`, with these parameters. */
   can(capability: PolicyCapability, path: string, parameters?: Readonly<Record<string, unknown>>): boolean;
-  /** Its capabilities on the path, sorted; only `root` for the policy `root`, only `deny` without any. */
+  /** The token's capabilities on the path, sorted: only `root` with the policy `root`, only `deny` if it has none. */
   capabilitiesOn(path: string): readonly string[];
   /** Whether a rule grants anything at or below this path. */
   knowsBelow(prefix: string): boolean;

@@ -24,7 +24,7 @@ export interface LeaseLimits {
 }
 
 export interface Lifetime {
-  /** From now on. */
+  /** In seconds from now on. */
   readonly ttl: number;
   readonly warnings: readonly string[];
 }

@@ -12,7 +12,7 @@ import type { Int64 } from './json-values.ts';
 /** `batch` tokens are cheap in the real service: they have no accessor, and are neither renewed nor revoked. */
 export type TokenType = 'service' | 'batch';
 
-/** The members of a token. Durations are seconds; 0 is none. */
+/** The members of a token. Durations are seconds; 0 means none. */
 export interface TokenGrant {
   readonly displayName: string;
   readonly policies: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * `auth/token/…` (wire/cluster-auth 2.9): create, look up, renew and revoke. A child token, unless it is an orphan, ends with
- * its parent, can be used only from the parent's addresses, and is of the same entity.
+ * its parent, can be used only from the parent's addresses, and belongs to the same entity.
  */
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 import type { Services } from '../kernel/services.ts';
@@ -95,7 +95,7 @@ function storeChild({ services }: ServiceCall, request: ChildRequest, terms: Chi
   // A former token with this text must not leave its children to the new one.
   deleteToken(database, raw);
   const child = findByAccessor(database, storeToken(database, raw, grant, now), now);
-  if (child === undefined) return answerError(500, 'the token ended as it was made');
+  if (child === undefined) return answerError(500, 'the token expired at its creation');
   return answerAuth(authDocument(child, raw, terms.ttl), terms.warnings);
 }
 
@@ -121,7 +121,7 @@ function grantOf({ parent, sent, namespace }: ChildRequest, terms: ChildTerms, n
   };
 }
 
-/** A ttl of 0 means that the token does not expire: the default with the policy `root`. */
+/** The lifetime of a child. A `ttl` of 0 means that it does not expire, which is the default with the policy `root`. */
 function childLifetime(
   policies: readonly string[],
   { sent: { ttl = 0, period = 0, explicit_max_ttl = 0 } }: ChildRequest,
@@ -229,7 +229,7 @@ const listAccessors: ServiceHandler = ({ services, namespace }) => {
 
 const both = (handler: ServiceHandler) => ({ read: handler, write: handler });
 
-/** The same handlers at two paths: with the name at the end, and without it, where the body has the name. */
+/** The same handlers at two paths: one ends with the name, and with the other the name is in the body. */
 const byNameOrBody = (path: string, name: string, handlers: ServiceEndpoint['handlers']) => [
   at(path, handlers),
   at(`${path}/:${name}`, handlers),

@@ -188,6 +188,6 @@ it.each(['%00', 'a%07b'])('refuses to mount at the path %s, which cannot be prin
   const logins = await serveLogins();
   expect(await logins.send('POST', `sys/auth/${path}`, { type: logins.mount })).toMatchObject({
     status: 400,
-    errors: ['the path has signs that cannot be printed'],
+    errors: ['the path has characters that cannot be printed'],
   });
 });
