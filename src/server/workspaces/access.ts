@@ -75,7 +75,7 @@ function namedWorkspace(
   return recordByName(database, params['organization_name'] ?? '', params['name'] ?? '');
 }
 
-/** What a caller may do with a project besides reading it; `administer` includes all of it, and granting teams access. */
+/** What a caller may do with a project besides reading it. `administer` includes all other rights, and granting teams access. */
 export type ProjectRights = ReadonlySet<ProjectRight | 'administer'>;
 
 const ALL_RIGHTS: ProjectRights = new Set([
@@ -109,7 +109,7 @@ export function projectRights(
 // Records of a workspace that are requested by their own id: a run, a state version.
 // Invariant: a caller who may not see the workspace, or lacks the permission, gets the 404 of an unknown id.
 
-/** `what` names the record in errors. @throws ApiError 404 */
+/** The record with its workspace and the caller's permissions on it. `what` names the record in errors. @throws ApiError 404 */
 export function requireOwned<Row extends { readonly workspace_id: string }>(
   request: ApiRequest,
   record: Row | undefined,
@@ -137,7 +137,7 @@ export function requireOrganizationRight(
   return organization;
 }
 
-/** A record of an organization that the caller belongs to, and has `right` in if it is given. @throws ApiError 404 */
+/** The record, if the caller belongs to its organization and, where `right` is given, has it there. @throws ApiError 404 */
 export function requireOfOrganization<Row extends { readonly organization_id: string }>(
   request: ApiRequest,
   record: Row | undefined,

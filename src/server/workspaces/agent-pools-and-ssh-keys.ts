@@ -37,6 +37,7 @@ interface NamedRow {
 /** The differences between agent pools and SSH keys. */
 interface NamedKind {
   readonly type: 'agent-pools' | 'ssh-keys';
+  /** How errors name such a record. */
   readonly what: string;
   readonly table: 'agent_pools' | 'ssh_keys';
   readonly prefix: string;
@@ -93,7 +94,7 @@ export const NAMED_RECORD_ENDPOINTS: readonly Endpoint[] = KINDS.flatMap((kind) 
 
 const COLUMNS = 'r.*, o.name AS organization_name';
 
-/** For all members of the organization; `q` searches in names. SSH keys have no pages (wire/workspaces 1.2). */
+/** All members of the organization may list them. `q` searches in names. SSH keys have no pages (wire/workspaces 1.2). */
 function list(request: ApiRequest, kind: NamedKind): ApiAnswer {
   const { organization } = requireOrganization(request);
   const { id: organizationId } = organization;
@@ -113,7 +114,7 @@ function list(request: ApiRequest, kind: NamedKind): ApiAnswer {
 }
 
 function show(request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const row = required(request, kind);
+  const row = requireRow(request, kind);
   if (kind.readsAreRecorded) recordEvent(request, eventOf(kind, 'show'), row);
   return ok({ data: resource(kind, row) });
 }
@@ -128,11 +129,11 @@ function create(request: ApiRequest, kind: NamedKind): ApiAnswer {
     created_at: request.services.now().toISOString(),
   });
   recordEvent(request, eventOf(kind, 'create'), { id, organization_id: organizationId });
-  return created({ data: read(request.services, kind, id).map((row) => resource(kind, row))[0] });
+  return created({ data: rowsById(request.services, kind, id).map((row) => resource(kind, row))[0] });
 }
 
 function update(request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const before = required(request, kind, 'administer');
+  const before = requireRow(request, kind, 'administer');
   const organizationId = before.organization_id;
   const columns = readColumns(request.services.database, request.body, { kind, organizationId, before });
   const changed = request.services.database.update(kind.table, before.id, columns);
@@ -142,7 +143,7 @@ function update(request: ApiRequest, kind: NamedKind): ApiAnswer {
 
 /** Workspaces lose a deleted key; a pool that is in use cannot be deleted. */
 function remove(request: ApiRequest, kind: NamedKind): ApiAnswer {
-  const { id, organization_id: organizationId } = required(request, kind, 'administer');
+  const { id, organization_id: organizationId } = requireRow(request, kind, 'administer');
   if (kind.inUse !== undefined && request.services.database.get(kind.inUse, { id }) !== undefined) {
     throw conflict(`${kind.what} is in use and cannot be deleted`);
   }
@@ -151,12 +152,12 @@ function remove(request: ApiRequest, kind: NamedKind): ApiAnswer {
   return NO_CONTENT;
 }
 
-function required(request: ApiRequest, kind: NamedKind, right?: 'administer'): NamedRow {
-  const [row] = read(request.services, kind, request.params['record_id'] ?? '');
+function requireRow(request: ApiRequest, kind: NamedKind, right?: 'administer'): NamedRow {
+  const [row] = rowsById(request.services, kind, request.params['record_id'] ?? '');
   return requireOfOrganization(request, row, kind.what, right);
 }
 
-function read(services: Services, kind: NamedKind, id: string): NamedRow[] {
+function rowsById(services: Services, kind: NamedKind, id: string): NamedRow[] {
   return services.database.all<NamedRow>(
     `SELECT ${COLUMNS} FROM ${kind.table} r JOIN organizations o ON o.id = r.organization_id WHERE r.id = :id`,
     { id },

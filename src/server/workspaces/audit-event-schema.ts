@@ -161,7 +161,10 @@ export const addedEventSchema = Type.Object(
     resource: Type.Optional({ ...text, description: 'The id of the changed resource. Default: a new id' }),
     at: Type.Optional({ ...time, description: 'Default: now' }),
     by: Type.Optional({ ...text, description: 'The username of the actor. Default: the service itself' }),
-    'impersonated-by': Type.Optional({ ...text, description: 'The username of who acts as that user' }),
+    'impersonated-by': Type.Optional({
+      ...text,
+      description: 'The username of the user who impersonates the actor',
+    }),
     'request-id': Type.Optional(Type.String({ format: 'uuid' })),
     meta: Type.Optional(anyMeta),
   },

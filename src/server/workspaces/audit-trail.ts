@@ -114,9 +114,12 @@ function readSince(query: Query): number | undefined {
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const at = readTimestamp(`${day}T${time}.${milliseconds}${zone.toUpperCase()}`);
   if (at === undefined)
-    throw badRequest(`since is no time: write it as RFC 3339 has it, such as 2030-01-31T12:00:00.000Z`, {
-      parameter: 'since',
-    });
+    throw badRequest(
+      `since is not a time: write it in the form of RFC 3339, such as 2030-01-31T12:00:00.000Z`,
+      {
+        parameter: 'since',
+      },
+    );
   return at;
 }
 
@@ -134,8 +137,8 @@ function invalidParameter(parameter: string, why: string): ApiError {
 }
 
 // An event as the API shows it.
-// Invariant: members that only some kinds of events have are in `resource.meta`. They cannot stand next to the standard members,
-// because `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
+// Invariant: members that only some kinds of events have are in `resource.meta`. They are not beside the standard members, because
+// `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
 
 interface AuditEventRow {
   readonly id: string;
@@ -184,7 +187,7 @@ function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: Work
   return Object.fromEntries(members.map(([name, value]) => [names[name] ?? name, value]));
 }
 
-// How long events are kept. Older events are not answered. They are deleted from the data file only when a server starts, so that
+// How long events are kept. Older events are not returned. They are deleted from the data file only when a server starts, so that
 // moving the clock of a running server deletes nothing.
 // Source: wire/audit-trails 1.4.
 
@@ -193,7 +196,7 @@ const RETENTION_MS = 14 * 86_400_000;
 /** Times in the data file are texts, which sort like times only while years have four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The time, as text, after which events are answered: `since`, or the end of the retention. */
+/** The time, as text, after which events are returned: the later one of `since` and the start of the retention. */
 function retainedAfter(now: Date, since = Number.NEGATIVE_INFINITY): string {
   return new Date(Math.min(Math.max(since, now.getTime() - RETENTION_MS), LAST_MS)).toISOString();
 }
@@ -221,7 +224,7 @@ export class UnknownActorError extends Error {
   override readonly name = 'UnknownActorError';
 
   constructor(username: string) {
-    super(`an event of the audit trail names the user "${username}", who is not there`);
+    super(`an event of the audit trail names the user "${username}", who does not exist`);
   }
 }
 
@@ -260,7 +263,7 @@ export function eventProblems(event: AddedEvent, at: string): string[] {
   const schema = Object.hasOwn(actions, event.action) ? actions[event.action] : undefined;
   const noActor = event['impersonated-by'] !== undefined && event.by === undefined;
   return [
-    ...(noActor ? [`${at}.impersonated-by needs by: somebody acts in a user's name`] : []),
+    ...(noActor ? [`${at}.impersonated-by needs by: the user who is impersonated`] : []),
     ...(schema === undefined
       ? [`${at}.action must be one of ${Object.keys(actions).join(', ')}`]
       : metaCheck(schema)(event.meta ?? null, `${at}.meta`).map(({ text }) => text)),

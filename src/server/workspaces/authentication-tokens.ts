@@ -2,7 +2,8 @@
  * GET, POST and DELETE of /organizations/:organization_name/authentication-token and /teams/:team_id/authentication-token.
  * An organization can have a second token, only for its audit trail. A team can have any number of additional tokens, each with a
  * description; they are shown and revoked by id.
- * Invariants: creating a token revokes the previous one of its kind; the token itself is only in the answer to POST.
+ * Invariants: a new token revokes the previous one of its kind, unless it is an additional one; the token itself is only in the
+ * answer to POST.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { ensureServiceAccount, newToken, registerApiToken } from '../kernel/tokens.ts';
@@ -147,7 +148,7 @@ function createToken(request: ApiRequest, holder: Holder, { isMain, ...given }: 
   const id = registerApiToken(database, token, grant, request.services.now());
   database.update('api_tokens', id, { is_main: Number(isMain), created_by_id: request.caller.userId });
   recordEvent(request, 'authentication_token.create', { id, organization_id: holder.organizationId });
-  return created({ data: resource(required(tokenById(request.services, id)), token) });
+  return created({ data: resource(requireRow(tokenById(request.services, id)), token) });
 }
 
 /** GET /authentication-tokens/:token_id */
@@ -170,7 +171,7 @@ function removeById(request: ApiRequest): ApiAnswer {
 
 /** A token of a team or an organization. @throws ApiError 404 for a caller who may not see its holder */
 function requireById(request: ApiRequest): { row: TokenRow; holder: Holder } {
-  const row = required(tokenById(request.services, request.params['token_id'] ?? ''));
+  const row = requireRow(tokenById(request.services, request.params['token_id'] ?? ''));
   if (row.team_id !== null) {
     const holderRequest = { ...request, params: { team_id: row.team_id } };
     return { row, holder: findTeamHolder(holderRequest) };
@@ -198,7 +199,7 @@ function removeMainToken({ database }: Services, holder: Holder): void {
 
 /** @throws ApiError 404 when the holder has none */
 function requireToken({ database }: Services, holder: Holder): TokenRow {
-  return required(
+  return requireRow(
     database.get<TokenRow>(
       `SELECT * FROM api_tokens WHERE ${mainTokenCondition(holder)}`,
       parametersOf(holder),
@@ -207,7 +208,7 @@ function requireToken({ database }: Services, holder: Holder): TokenRow {
 }
 
 /** @throws ApiError 404 */
-function required(row: TokenRow | undefined): TokenRow {
+function requireRow(row: TokenRow | undefined): TokenRow {
   if (row === undefined) throw notFound('Authentication token');
   return row;
 }
@@ -252,7 +253,7 @@ function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
   const time = text ? readTimestamp(text) : undefined;
   if (text && time === undefined) read.refuse('expired-at', 'expired-at must be an ISO 8601 time');
   if (time !== undefined && time <= now().getTime() && !mayHavePassed)
-    read.refuse('expired-at', 'expired-at must be a time that is yet to come');
+    read.refuse('expired-at', 'expired-at must be in the future');
   if (problems.length > 0) throw invalid(problems);
   if (time !== undefined) return new Date(time);
   return text === undefined && defaultMonths !== undefined ? monthsLater(now(), defaultMonths) : null;

@@ -39,7 +39,7 @@ export const CONFIGURATION_VERSION_ENDPOINTS: readonly Endpoint[] = [
 
 // POST /workspaces/:workspace_id/configuration-versions, and the archive that follows.
 //
-// pending ──the archive is sent to its link──▶ uploaded ──unless auto-queue-runs is false, or local──▶ a run begins
+// pending ──the archive is sent to its link──▶ uploaded ──unless auto-queue-runs is false or the mode is local──▶ a run begins
 //
 // Invariant: the archive is accepted and not stored: no engine runs here that would read it.
 

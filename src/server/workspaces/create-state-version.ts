@@ -4,10 +4,10 @@
  * without a state ──▶ pending ──the state is uploaded to its link──▶ finalized; with a state: finalized at once
  *
  * Invariants: only the holder of the workspace's lock saves a state, so two writers cannot overwrite each other. If a run holds the
- * lock, that is a caller who names this run and may apply it. A finalized version becomes current at once, unless a newer one is
- * current or somebody else holds the lock. An intermediate version (saved while a run holds the lock, or requested as such) becomes
- * current at the unlock. Serial and lineage come from the request until the state is uploaded, then from the state. A new request with
- * the same serial replaces the pending version.
+ * lock, its holder is each caller who names this run and may apply it. A finalized version becomes current at once, unless a newer
+ * one is current or another holder has the lock. An intermediate version (saved while a run holds the lock, or requested as such)
+ * becomes current at the unlock. Serial and lineage come from the request until the state is uploaded, then from the state. A new
+ * request with the same serial replaces the pending version.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { createHash } from 'node:crypto';
@@ -72,7 +72,7 @@ export function createStateVersion(request: ApiRequest): ApiAnswer {
   });
 }
 
-/** Stores a file that is inside the body. If it is refused, the rollback removes it. */
+/** Stores a file from the body of the request. If it is refused, the rollback removes it. */
 function receiveFile(
   database: Database,
   versionId: string,
@@ -152,10 +152,10 @@ function requireLockHolder(
   return null;
 }
 
-/** The MD5 of an empty file: a seeded version has no stored state. */
+/** The MD5 of an empty file. A version of a seed has no stored state, so it counts as one with an empty state. */
 const EMPTY_MD5 = createHash('md5').digest('hex');
 
-/** Serials only increase and the lineage stays the same, unless the client sends `force`. The same state may be saved again. */
+/** Refuses a lower serial or another lineage than those of `stored`, unless the client sends `force`. The same state may be saved again. */
 function refuseOlder(
   stored: StateVersionRow | undefined,
   saved: Pick<StateVersionBody, 'serial' | 'md5' | 'lineage' | 'force'>,

@@ -47,7 +47,7 @@ const sortedReleases = new WeakMap<
   { readonly text: string; readonly versions: readonly string[] }
 >();
 
-/** Each create of a workspace needs the list, so it is sorted again only when another process or a seed has added a release. */
+/** All releases, the newest first. Each create of a workspace needs them, so the sorted list is kept until a release is added. */
 function newestFirst(database: Database): readonly string[] {
   const { text } = database.get<{ text: string | null }>(
     "SELECT group_concat(version, ' ') AS text FROM releases",

@@ -13,10 +13,13 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 export function resolvePlainSettings(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  { problems, takesAbsolute }: { readonly problems: PointedProblem[]; readonly takesAbsolute: boolean },
+  {
+    problems,
+    takesAbsoluteDirectories,
+  }: { readonly problems: PointedProblem[]; readonly takesAbsoluteDirectories: boolean },
 ): Partial<WorkspaceSettings> {
   checkName(request.name, problems);
-  checkWorkingDirectory(request.workingDirectory, takesAbsolute, problems);
+  checkWorkingDirectory(request.workingDirectory, takesAbsoluteDirectories, problems);
   return {
     name: request.name ?? current.name,
     description: keepAbsent(request.description, current.description),
@@ -58,12 +61,12 @@ function checkName(name: string | undefined, problems: PointedProblem[]): void {
 /** The working directory must be a directory of the repository, relative to its root. */
 function checkWorkingDirectory(
   path: string | null | undefined,
-  takesAbsolute: boolean,
+  takesAbsoluteDirectories: boolean,
   problems: PointedProblem[],
 ): void {
   if (typeof path !== 'string') return;
   const leavesRepository =
-    (posix.isAbsolute(path) && !takesAbsolute) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
+    (posix.isAbsolute(path) && !takesAbsoluteDirectories) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
   if (!leavesRepository) return;
   problems.push({
     detail: 'working-directory must be a relative path inside the repository',

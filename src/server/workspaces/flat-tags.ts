@@ -226,7 +226,7 @@ export function listOrganizationTags(request: ApiRequest): ApiAnswer {
   );
 }
 
-/** Deletes tags of the organization, and so from all workspaces that have them. */
+/** Deletes tags of the organization. All workspaces that have them lose them. */
 export function deleteOrganizationTags(request: ApiRequest): ApiAnswer {
   const organization = requireOrganizationRight(request, 'manageWorkspaces');
   const ids = readIdentifiers(request.body, 'tags').map(({ id }) => id);
@@ -252,7 +252,7 @@ export function deleteOrganizationTags(request: ApiRequest): ApiAnswer {
   return NO_CONTENT;
 }
 
-/** Needs the right to manage the tags of all these workspaces. */
+/** Adds the tag to the workspaces in the body. The caller must have the right to manage the tags of all of them. */
 export function tagWorkspaces(request: ApiRequest): ApiAnswer {
   const found = request.services.database.byId<TagRow>('tags', request.params['tag_id'] ?? '');
   const tag = requireOfOrganization(request, found, 'Tag');
@@ -263,7 +263,7 @@ export function tagWorkspaces(request: ApiRequest): ApiAnswer {
     const { workspace } = requireWorkspace({ ...request, params }, 'can-manage-tags');
     if (workspace.organization_id !== tag.organization_id) {
       throw invalid([
-        { detail: 'The workspace is one of another organization', pointer: `/data/${index}/id` },
+        { detail: 'The workspace belongs to another organization', pointer: `/data/${index}/id` },
       ]);
     }
     const added = addTags(request.services.database, workspace, [tag.name], request.services.now());
@@ -273,8 +273,8 @@ export function tagWorkspaces(request: ApiRequest): ApiAnswer {
 }
 
 /**
- * The body names the workspaces. A caller who may not manage the tags of any workspace gets 404 before the body is read.
- * @throws ApiError 404
+ * Checked before the body, which names the workspaces, is read.
+ * @throws ApiError 404 for a caller who may not manage the tags of any workspace
  */
 function requireTagger({ services: { database }, caller }: ApiRequest, organizationId: string): void {
   const rights = caller.organizations.get(organizationId);

@@ -50,7 +50,7 @@ export function showOrganization(request: ApiRequest): ApiAnswer {
   return ok({ data: organizationResources(request.services, request.caller, [organization])[0] });
 }
 
-/** POST /organizations, for users. */
+/** POST /organizations: 404 for the tokens of organizations and teams, because only users create organizations. */
 export function createOrganization(request: ApiRequest): ApiAnswer {
   const { database } = request.services;
   if (!isPerson(request.services, request.caller)) throw notFound('Endpoint');
@@ -79,7 +79,9 @@ export function createOrganization(request: ApiRequest): ApiAnswer {
     manageProjects: true,
   };
   const caller = { ...request.caller, organizations: new Map([[id, owner]]) };
-  return created({ data: organizationResources(request.services, caller, [read(request.services, id)])[0] });
+  return created({
+    data: organizationResources(request.services, caller, [requireById(request.services, id)])[0],
+  });
 }
 
 /** PATCH /organizations/:organization_name */
@@ -91,7 +93,7 @@ export function updateOrganization(request: ApiRequest): ApiAnswer {
     recordEvent(request, 'organization.update', { id: organization.id, organization_id: organization.id });
   return ok({
     data: organizationResources(request.services, request.caller, [
-      read(request.services, organization.id),
+      requireById(request.services, organization.id),
     ])[0],
   });
 }
@@ -133,7 +135,7 @@ export function listStacks(request: ApiRequest): ApiAnswer {
   return ok({ data: [], ...describePage(request, requestedPage(request.query), 0) });
 }
 
-function read(services: Services, id: string): OrganizationRecord {
+function requireById(services: Services, id: string): OrganizationRecord {
   const row = services.database.byId<OrganizationRecord>('organizations', id);
   if (row === undefined) throw notFound('Organization');
   return row;

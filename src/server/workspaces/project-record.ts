@@ -102,7 +102,7 @@ export function requireProjectRight(request: ApiRequest, right: 'administer' | '
   return project;
 }
 
-/** Shows the mode and pool that its workspaces inherit, from the project or the organization, and which of them are the project's. */
+/** The document shows the mode and the pool that workspaces inherit, and whether these come from the project or the organization. */
 export function projectResource(row: ProjectRow, rights: ProjectRights): Resource {
   const ownMode = row.default_execution_mode;
   const mode = ownMode ?? row.organization_mode;
@@ -191,7 +191,7 @@ export function includeBindings(
   return { data, included: rows.map(({ id, key, value }) => ({ id, type, attributes: { key, value } })) };
 }
 
-/** PATCH …/tag-bindings: adds and changes bindings, and answers those of the request. */
+/** PATCH …/tag-bindings: adds and changes bindings, and returns those of the request. */
 export function patchProjectTagBindings(request: ApiRequest): ApiAnswer {
   const project = requireProjectRight(request, 'update-project');
   const bindings = readBindingList(request.body);

@@ -75,7 +75,7 @@ interface NewRun {
   readonly message: string | null;
   /** Undefined: the setting of the workspace applies. */
   readonly autoApply?: boolean | undefined;
-  /** Whether the creator of the run may apply it: other runs are never applied automatically. */
+  /** Whether the creator of the run may apply it. If not, the run is never applied automatically. */
   readonly mayApply: boolean;
   /** Default: the source of requests. */
   readonly source?: string;
@@ -186,8 +186,8 @@ export function serviceCause(services: Services): EventCause {
   return { services, caller: SERVICE_ITSELF };
 }
 
-// In a dialect whose runs end as errored, all pending runs are ended and due destroy runs are started before each request. So a
-// run is `pending` in the answer that created it, and has ended at the next request.
+// In a dialect whose runs end as errored, each request first ends all pending runs and starts the destroy runs that are due. So a
+// run is `pending` in the answer to the request that created it, and has ended at the next request.
 // Runs of a seed or of another dialect in the data file stay unchanged, because they have no `pending-at` timestamp.
 
 /** Call it outside of a transaction, before each request. */
@@ -202,7 +202,7 @@ export function processDueRuns(services: Services): void {
   });
 }
 
-/** Starts no run in a workspace with the mode `local`, or that does not allow destroy plans. */
+/** Starts a destroy run, except in a workspace that has the mode `local` or does not allow destroy plans. */
 function beginDestroyRun(services: Services, workspaceId: string, due: string): void {
   const workspace = recordById(services.database, workspaceId);
   services.database.update('workspaces', workspaceId, { destroyed_for: due });

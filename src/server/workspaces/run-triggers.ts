@@ -48,7 +48,7 @@ const TABLES = `run_triggers t JOIN workspaces w ON w.id = t.workspace_id JOIN w
 
 const TYPE = 'filter[run-trigger][type]';
 
-/** `inbound` triggers start runs in this workspace, `outbound` ones in others. Only with other workspaces that the caller can read. */
+/** `inbound` triggers start runs in this workspace, `outbound` ones in others. The caller must be able to read the other workspace. */
 function listTriggers(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request);
   const type = queryText(request.query, TYPE) ?? '';
@@ -117,7 +117,7 @@ function readSourceable(
   };
   if (source?.organization_id !== workspace.organization_id || permissions?.['can-read-run'] !== true)
     refuse('The workspace does not exist in this organization');
-  if (id === workspace.id) refuse('A workspace cannot begin its own runs');
+  if (id === workspace.id) refuse('A workspace cannot be the source of its own run triggers');
   const taken = database.get(
     'SELECT 1 FROM run_triggers WHERE workspace_id = :workspace AND sourceable_id = :source',
     { workspace: workspace.id, source: id },

@@ -103,13 +103,13 @@ function resolveConfigurationVersion(
   const problems: PointedProblem[] = [];
   if (workspace.effective_execution_mode === 'local') {
     problems.push({
-      detail: 'The execution mode "local" keeps states only: it runs nothing',
+      detail: 'A workspace with the execution mode "local" only stores states and has no runs',
       pointer: '/data/relationships/workspace',
     });
   }
   if (body.isDestroy && workspace.allow_destroy_plan === 0) {
     problems.push({
-      detail: 'The workspace allows no destroy plans',
+      detail: 'The workspace does not allow destroy plans',
       pointer: '/data/attributes/is-destroy',
     });
   }
@@ -117,7 +117,7 @@ function resolveConfigurationVersion(
   const version = configurationVersionById(database, named ?? '');
   if (named !== undefined && (version?.workspace_id !== workspace.id || version.status !== 'uploaded')) {
     problems.push({
-      detail: 'The configuration version is not one of this workspace, or was not uploaded',
+      detail: 'The configuration version does not belong to this workspace, or was not uploaded',
       pointer: '/data/relationships/configuration-version/data/id',
     });
   }
@@ -216,9 +216,9 @@ function runDocument(services: Services, permissions: WorkspacePermissions, id: 
 function applyRun(request: ApiRequest): ApiAnswer {
   const run = requireRun(request, 'is-confirmable');
   requireUploadedState(request.services.database, { workspaceId: run.workspace_id, runId: run.id });
-  // An admin may have force-unlocked the workspace, and somebody else may hold the lock now.
+  // An admin may have force-unlocked the workspace, and another user, team or run may hold the lock now.
   if (!lockForRun(request.services, run.workspace_id, run.id))
-    throw conflict('The workspace is locked by somebody else');
+    throw conflict('The workspace is locked by another user, team or run');
   recordEvent(request, 'run.apply', run);
   finishRun(request.services, run, 'applied');
   return ACCEPTED;

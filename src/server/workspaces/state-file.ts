@@ -116,7 +116,7 @@ export class IncomingFile {
   }
 
   #notAnObject(): ApiError {
-    return this.#refused(`The ${this.kind === 'state' ? 'state' : 'JSON state'} is no JSON object`);
+    return this.#refused(`The ${this.kind === 'state' ? 'state' : 'JSON state'} is not a JSON object`);
   }
 
   #refused(detail: string): ApiError {

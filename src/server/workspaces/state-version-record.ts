@@ -54,8 +54,8 @@ const NEWER_THAN_CURRENT = `NOT EXISTS (
   WHERE w.id = s.workspace_id AND c.rowid >= s.rowid)`;
 
 /**
- * The version may become current when the lock is released, by the run `:run` or (null) by another holder. A version of another
- * run does not: that run was discarded, or an admin forced the unlock.
+ * The version may become current when the lock is released by the run `:run`, or by a user or team (null). A version of another
+ * run may not, because that run was discarded, or an admin forced the unlock.
  */
 const WAITS_FOR_UNLOCK = `s.intermediate = 1 AND ${NEWER_THAN_CURRENT} AND (s.run_id IS NULL OR s.run_id = :run)`;
 
@@ -151,8 +151,8 @@ function newestWaitingForUnlock(
 }
 
 /**
- * Whether the lock is held by somebody other than the creator of the version: a state may arrive long after a forced unlock, and
- * must not become current under another lock. Teams are not distinguished: the version stores only users.
+ * Whether another run or user than the creator of the version holds the lock: a state may arrive long after a forced unlock, and
+ * must not become current under another lock. The lock of a team does not count, because the version stores only its user.
  */
 export function isLockedByAnother(
   database: Database,

@@ -92,12 +92,12 @@ export const STORED_STATES: readonly StoredFile[] = (['state', 'json-state'] as 
     method: 'PUT',
     path: `/state-versions/:id/${kind}`,
     begin: (services, id) => {
-      requireAwaited(required(services, id), kind);
+      requireAwaited(requireVersion(services, id), kind);
       const file = new IncomingFile(services.database, id, { kind, isInBody: false });
       return {
         write: (bytes) => file.write(bytes),
         end: () => {
-          const version = required(services, id);
+          const version = requireVersion(services, id);
           finalize(services, version, file);
           recordUpload(services, version);
         },
@@ -122,7 +122,7 @@ function finalize(services: Services, version: StateVersionRow, file: IncomingFi
   else file.store(file.end());
 }
 
-function required({ database }: Services, id: string): StateVersionRow {
+function requireVersion({ database }: Services, id: string): StateVersionRow {
   const version = stateVersionById(database, id);
   if (version === undefined) throw notFound('File');
   return version;

@@ -23,7 +23,7 @@ const RESERVED_PREFIXES = ['hc:', 'hcp:'];
 const ALLOWED_CHARACTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
 const ALLOWED_CHARACTERS_TEXT = 'letters, digits and _ . = + - @ :';
 
-/** Reads `relationships.tag-bindings`; undefined when the request does not contain bindings. `pointer` is where the list is. */
+/** Reads `relationships.tag-bindings`; undefined when the request does not contain bindings. `pointer` is the path of the list. */
 export function readTagBindings(
   relationship: unknown,
   problems: PointedProblem[],
@@ -231,7 +231,8 @@ export function readBindingList(body: unknown): readonly TagBinding[] {
 
 /**
  * Adds bindings and changes the values of existing ones.
- * @returns them, in the order given, and whether anything changed. @throws ApiError 422
+ * @returns the rows of these bindings, in the given order, and whether anything changed
+ * @throws ApiError 422 if the owner would have too many
  */
 export function upsertTagBindings(
   { database, now }: Services,

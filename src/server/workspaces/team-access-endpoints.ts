@@ -83,7 +83,7 @@ function create(request: ApiRequest, kind: AccessKind): ApiAnswer {
     throw conflict('The team has an access already: change that one');
   }
   grantAccess(database, kind, { teamId: team.id, thingId, ...grant });
-  const row = required(find(request.services, kind, team.id, thingId));
+  const row = requireFound(find(request.services, kind, team.id, thingId));
   recordAccessEvent(request, { kind, row, organizationId, action: 'add_team' });
   return created({ data: accessResource(kind, row, request.services.dialects.workspaces) });
 }
@@ -96,7 +96,7 @@ function update(request: ApiRequest, kind: AccessKind): ApiAnswer {
     thingId: before.thing_id,
     ...grant,
   });
-  const row = required(accessById(request.services.database, kind, before.id));
+  const row = requireFound(accessById(request.services.database, kind, before.id));
   if (grantedText(row) !== grantedText(before)) {
     const action = 'update_team_permissions';
     recordAccessEvent(request, { kind, row, organizationId, action });
@@ -117,17 +117,17 @@ function requireAccess(
   request: ApiRequest,
   { kind, right }: { readonly kind: AccessKind; readonly right: Right },
 ): { readonly row: AccessRow; readonly organizationId: string } {
-  const row = required(accessById(request.services.database, kind, request.params['access_id'] ?? ''));
+  const row = requireFound(accessById(request.services.database, kind, request.params['access_id'] ?? ''));
   return { row, organizationId: requireThing(request, { kind, id: row.thing_id, right }) };
 }
 
 /** @throws ApiError 404 */
-function required(row: AccessRow | undefined): AccessRow {
+function requireFound(row: AccessRow | undefined): AccessRow {
   if (row === undefined) throw notFound('Team access');
   return row;
 }
 
-/** Checks the right to the workspace or project `id`. @returns the id of its organization @throws ApiError 404 without the right */
+/** Checks the right to the workspace or project with this id. @returns its organization's id @throws ApiError 404 without the right */
 function requireThing(
   request: ApiRequest,
   { kind, id, right }: { readonly kind: AccessKind; readonly id: string; readonly right: Right },

@@ -40,6 +40,7 @@ export type AccessKind = keyof typeof TEAM_ACCESSES;
 export interface AccessRow {
   id: string;
   team_id: string;
+  /** The workspace or project. */
   thing_id: string;
   access: string;
   /** JSON: the permissions of a custom access. */
@@ -53,6 +54,7 @@ export function accessById(database: Database, kind: AccessKind, id: string): Ac
 
 export interface Grant {
   readonly teamId: string;
+  /** The workspace or project. */
   readonly thingId: string;
   readonly access: string;
   /** Only for a custom access. */

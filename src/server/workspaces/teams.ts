@@ -249,12 +249,12 @@ export function teamsById(database: Database, ids: readonly string[]): TeamRow[]
 /** The team that the path names. Administering the owners' team needs an owner. @throws ApiError 404 */
 export function requireTeam(request: ApiRequest, right?: keyof OrganizationRights): TeamRow {
   const [team] = teamsById(request.services.database, [request.params['team_id'] ?? '']);
-  const ofOwners = right === 'administer' && team?.name === OWNERS_TEAM;
-  return requireOfOrganization(request, team, 'Team', ofOwners ? 'owner' : right);
+  const isOwnersTeam = right === 'administer' && team?.name === OWNERS_TEAM;
+  return requireOfOrganization(request, team, 'Team', isOwnersTeam ? 'owner' : right);
 }
 
 export function teamResource(row: TeamRow): Resource {
-  const owners = row.name === OWNERS_TEAM;
+  const isOwners = row.name === OWNERS_TEAM;
   const members = JSON.parse(row.members) as string[];
   const kept = JSON.parse(row.kept_rights) as string[];
   return {
@@ -265,10 +265,10 @@ export function teamResource(row: TeamRow): Resource {
       'users-count': members.length,
       visibility: row.visibility,
       'organization-access': {
-        'manage-workspaces': owners || row.manage_workspaces === 1,
-        'read-workspaces': owners || row.read_workspaces === 1,
-        'manage-projects': owners || row.manage_projects === 1,
-        ...Object.fromEntries(KEPT_RIGHTS.map((name) => [name, owners || kept.includes(name)])),
+        'manage-workspaces': isOwners || row.manage_workspaces === 1,
+        'read-workspaces': isOwners || row.read_workspaces === 1,
+        'manage-projects': isOwners || row.manage_projects === 1,
+        ...Object.fromEntries(KEPT_RIGHTS.map((name) => [name, isOwners || kept.includes(name)])),
       },
       'sso-team-id': row.sso_team_id,
       'allow-member-token-management': row.allow_member_token_management === 1,

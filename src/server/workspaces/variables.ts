@@ -55,7 +55,7 @@ export const VARIABLE_ENDPOINTS: readonly Endpoint[] = (
   ];
 });
 
-// Invariants: a workspace or a set has one variable of a key and category; a sensitive variable never becomes a plain one.
+// Invariants: a workspace or a set has at most one variable of a key and category; a sensitive one never becomes a plain one.
 
 /** All variables, without pages, as in the real service. */
 function listVariables(request: ApiRequest, find: FindHolder): ApiAnswer {

@@ -116,7 +116,7 @@ function checkRepo(
 const FOREIGN_FLAGS = /\(\?[a-zA-Z-]+\)/g;
 const FOREIGN_GROUP_NAMES = /\(\?P</g;
 
-/** Undefined for an invalid expression. */
+/** The expression that tags must match; undefined for an invalid text. */
 export function tagExpression(text: string): RegExp | undefined {
   try {
     return new RegExp(text.replaceAll(FOREIGN_FLAGS, '').replaceAll(FOREIGN_GROUP_NAMES, '(?<'));

@@ -1,6 +1,6 @@
 /**
- * Receives the events of repositories at the `webhook-url` of a workspace's `vcs-repo`. Anybody who knows the URL can start runs,
- * so only callers who may queue runs see its last segment, the signature; without it, the answer is 404.
+ * Receives the events of repositories at the `webhook-url` of a workspace's `vcs-repo`. A client that knows the URL can start runs,
+ * so only callers who may queue runs see its last segment, the signature. Without the signature, the answer is 404.
  */
 import type { FastifyInstance } from 'fastify';
 import picomatch from 'picomatch';
@@ -216,8 +216,8 @@ function explainNoRun(workspace: WorkspaceRecord, event: RepositoryEvent): strin
   const { identifier = '' } = event.ingress;
   if (repo === null) return 'the workspace has no repository';
   if (identifier !== '' && identifier.toLowerCase() !== repo.identifier.toLowerCase())
-    return `the event is of the repository ${identifier}`;
-  if (workspace.effective_execution_mode === 'local') return 'the workspace runs nothing';
+    return `the event comes from the repository ${identifier}`;
+  if (workspace.effective_execution_mode === 'local') return 'the execution mode of the workspace is local';
   const branch = repo.branch || event.defaultBranch;
   if (event.kind !== 'tag' && branch !== '' && event.name !== branch)
     return `the workspace follows the branch ${branch}`;

@@ -1,5 +1,5 @@
 /**
- * A workspace as the API shows it. Create, update, show, list, lock and consumers answer the same document for the same
+ * A workspace as the API shows it. Create, update, show, list, lock and consumers return the same document for the same
  * workspace and caller.
  */
 import type { Database } from '../kernel/database.ts';
@@ -111,7 +111,7 @@ function attributesOf(record: WorkspaceRecord, context: DocumentContext): Record
   };
 }
 
-/** Also null for callers who may not read assessment results. */
+/** The time of the current assessment result; null if there is none, or if the caller may not read it. */
 function lastAssessedAt({ id }: WorkspaceRecord, { linked, permissions }: DocumentContext): string | null {
   if (permissions.get(id)?.['can-read-assessment-results'] !== true) return null;
   return linked.assessments.get(id)?.created_at ?? null;

@@ -46,8 +46,8 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   current_run: (context) => currentRuns(context).resources,
   'current_run.apply': (context) => {
     const { rows, resources } = currentRuns(context);
-    const applied = rows.filter((row) => row.plan_only === 0);
-    return [...resources, ...applied.map((row) => applyResource(row, logLinkOf(context, row, 'apply')))];
+    const withApply = rows.filter((row) => row.plan_only === 0);
+    return [...resources, ...withApply.map((row) => applyResource(row, logLinkOf(context, row, 'apply')))];
   },
   'current_run.configuration_version': (context) => {
     const { rows, resources } = currentRuns(context);
@@ -110,7 +110,7 @@ export function includedResources(
   return { resources: withoutRepeats([...related, ...[...bindings.values()].flat()]), bindings };
 }
 
-/** The workspaces with the ids of their included tag bindings in the relationship. */
+/** The workspaces, with the ids of their included tag bindings in the relationship `effective-tag-bindings`. */
 export function withLinkage(workspaces: readonly Resource[], included: Included): readonly Resource[] {
   const { bindings } = included;
   if (bindings === undefined) return workspaces;

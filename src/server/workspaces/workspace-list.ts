@@ -1,6 +1,6 @@
 /**
- * GET /organizations/:organization_name/workspaces. The order is total, and a new workspace comes last among equal sort keys; a
- * page that continues another one begins after its last row.
+ * GET /organizations/:organization_name/workspaces. The order is total, and a new workspace comes last among equal sort keys. A
+ * client that follows the links gets pages that begin after the last row of the page before.
  */
 import type { Database, SqlParameters } from '../kernel/database.ts';
 import { badRequest } from '../kernel/documents.ts';
@@ -221,7 +221,7 @@ const TAGGED_OR_BOUND = `${TAGGED}
   UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.project_id = bound.project_id
   WHERE bound.organization_id = :tag_organization`;
 
-/** The inner query has its own condition for the organization: correlated with the outer row, it would run for every workspace. */
+/** The inner query selects by organization itself: if it referred to the row of the outer query, it would run for every workspace. */
 function tagConditions(query: Query, { organizationId, dialect }: ListContext): Condition[] {
   const tagged = `SELECT workspace_id FROM (${dialect.tagSearchFindsBindings ? TAGGED_OR_BOUND : TAGGED}) WHERE name`;
   const tagNames = (parameter: string): string[] => [

@@ -44,7 +44,7 @@ export function forceUnlockWorkspace(request: ApiRequest): ApiAnswer {
   return writeLock(request, workspace, { lock: NO_LOCK, action: 'force_unlock' });
 }
 
-/** The reason is kept after an unlock: it is empty, and no longer null, once a workspace has been locked. */
+/** After an unlock, the reason is empty. It is null only before the first lock. */
 const NO_LOCK = { locked_by_type: null, locked_by_id: null, locked_reason: '' };
 
 interface LockChange {

@@ -1,6 +1,6 @@
 /**
- * Workspaces as the database stores them, and their events. Inherited values (execution mode, agent pool) are resolved here, in
- * SQL, and nowhere else; reading many workspaces is one query, too.
+ * Workspaces as the database stores them, and their events. Inherited values (execution mode, agent pool) are resolved only here, in
+ * SQL, so that one query reads many workspaces.
  */
 import { type EventCause, recordEvent } from '../kernel/audit-events.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';

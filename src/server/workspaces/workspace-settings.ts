@@ -94,7 +94,10 @@ export function resolveWorkspaceSettings(
   const settings: WorkspaceSettings = {
     ...current,
     project_id: project.id,
-    ...resolvePlainSettings(current, request, { problems, takesAbsolute: dialect.takesAbsoluteDirectories }),
+    ...resolvePlainSettings(current, request, {
+      problems,
+      takesAbsoluteDirectories: dialect.takesAbsoluteDirectories,
+    }),
     ...resolveExecution(
       current,
       request,

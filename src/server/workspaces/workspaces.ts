@@ -84,7 +84,7 @@ export function createWorkspace(request: ApiRequest): ApiAnswer {
   return created(workspaceDocument(request, id));
 }
 
-/** Only in a dialect whose runs end as errored: elsewhere the run would hold the lock until somebody confirms it. */
+/** Queues a run only in a dialect whose runs end as errored. In others, it would hold the lock until a caller confirms it. */
 function queueFirstRun(request: ApiRequest, id: string): void {
   const workspace = recordById(request.services.database, id);
   if (!request.services.dialects.workspaces.runsEndAsErrored || workspace?.queue_all_runs !== 1) return;

@@ -149,7 +149,7 @@ it('starts no run for other events or repositories, or in a workspace with local
     'acme/else',
   );
   await api.update(id, { 'execution-mode': 'local' });
-  expect(await send('push', push('main', 'a'))).toBe('the workspace runs nothing');
+  expect(await send('push', push('main', 'a'))).toBe('the execution mode of the workspace is local');
   expect(await runs()).toEqual([]);
 });
 
