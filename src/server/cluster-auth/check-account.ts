@@ -157,7 +157,7 @@ async function matchNamespace(api: ClusterApi, check: NamespaceCheck): Promise<N
   return { admitted: wanted.every(([label, value]) => labels[label] === value) };
 }
 
-/** For a stored selector that cannot be read: no namespace has such a label. */
+/** Labels that no namespace has. They replace a stored selector that cannot be read. */
 const UNMATCHABLE = { '': '' };
 
 const NAME = /^(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;

@@ -105,33 +105,35 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Sends the request; undefined without a complete answer in time. */
 export async function callCluster(
   api: ClusterApi,
-  asked: ClusterRequest,
+  clusterRequest: ClusterRequest,
 ): Promise<ClusterAnswer | undefined> {
   try {
-    return await exchange(api, asked);
+    return await exchange(api, clusterRequest);
   } catch {
     return undefined;
   }
 }
 
-function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer> {
-  const url = readClusterUrl(api.base + asked.path);
+function exchange(api: ClusterApi, clusterRequest: ClusterRequest): Promise<ClusterAnswer> {
+  const url = readClusterUrl(api.base + clusterRequest.path);
   if (url === undefined) throw new TypeError('the cluster has no URL');
   const request = { 'http:': requestPlain, 'https:': requestTls }[url.protocol];
   return new Promise((resolve, reject) => {
     const call = request({
       ...url,
-      method: asked.method,
+      method: clusterRequest.method,
       agent: false,
       // Explicit, because otherwise an environment variable could change it.
       rejectUnauthorized: true,
       signal: AbortSignal.timeout(api.timeoutMs),
       ...(api.authorities === undefined ? {} : { ca: api.authorities === '' ? [] : api.authorities }),
       headers: {
-        authorization: `Bearer ${asked.bearer}`.trimEnd(),
+        authorization: `Bearer ${clusterRequest.bearer}`.trimEnd(),
         'content-type': 'application/json',
         accept: 'application/json',
-        ...(asked.body === undefined ? {} : { 'content-length': Buffer.byteLength(asked.body) }),
+        ...(clusterRequest.body === undefined
+          ? {}
+          : { 'content-length': Buffer.byteLength(clusterRequest.body) }),
       },
     });
     call.on('error', reject);
@@ -148,7 +150,7 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
       );
     });
-    call.end(asked.body);
+    call.end(clusterRequest.body);
   });
 }
 

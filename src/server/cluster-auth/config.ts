@@ -43,7 +43,7 @@ const DEFAULTS: Config = {
 };
 
 /** The fields that only some dialects have. */
-const OWN_FIELDS: readonly string[] = ['use_annotations_as_alias_metadata'];
+const DIALECT_FIELDS: readonly string[] = ['use_annotations_as_alias_metadata'];
 
 /** The fields of a config, with the dialect's names. */
 export function configFields(dialect: ClusterAuthDialect): Record<string, FieldReader<unknown>> {
@@ -126,7 +126,7 @@ function inWireNames<T>(
 ): Record<string, T> {
   return Object.fromEntries(
     Object.entries(members)
-      .filter(([name]) => !OWN_FIELDS.includes(name) || ownConfigFields.includes(name))
+      .filter(([name]) => !DIALECT_FIELDS.includes(name) || ownConfigFields.includes(name))
       .map(([name, value]) => [configNames[name] ?? name, value]),
   );
 }

@@ -38,6 +38,7 @@ function within64Bits(sign: string, size: bigint): bigint | undefined {
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;
+/** The largest size of a duration in nanoseconds. Only a negative duration can reach it. */
 const LARGEST = INT64_MAX + 1n;
 
 const UNITS: Readonly<Record<string, bigint>> = {

@@ -37,18 +37,18 @@ export function readFields<R extends Readers>(
       return failed(`error converting input for field ${JSON.stringify(name)}: ${coerced.problem}`);
     if (coerced.value !== undefined) sent[name] = coerced.value;
   }
-  return read(sent as SentFields<R>);
+  return succeeded(sent as SentFields<R>);
 }
 
 /** Text stays unchanged and untrimmed; numbers become their text, booleans `1` and `0`, null becomes empty. */
 export const asText: FieldReader<string> = (raw) => {
   const text = textOf(raw);
-  return text === undefined ? failed(unconvertible('string', raw)) : read(text);
+  return text === undefined ? failed(unconvertible('string', raw)) : succeeded(text);
 };
 
 /** An array, or text split at commas. Elements are trimmed, empty ones are kept; empty text and null give an empty list. */
 export const asList: FieldReader<string[]> = (raw) => {
-  if (raw === null || raw === '' || isEmptyObject(raw)) return read([]);
+  if (raw === null || raw === '' || isEmptyObject(raw)) return succeeded([]);
   const text = raw instanceof NumberLiteral ? raw.text : raw;
   const elements: unknown[] = Array.isArray(text)
     ? text
@@ -61,28 +61,28 @@ export const asList: FieldReader<string[]> = (raw) => {
     if (one === undefined) return failed(unconvertible('string', element, `[${index}]`));
     texts.push(trimSpace(one));
   }
-  return read(texts);
+  return succeeded(texts);
 };
 
 /** A duration in seconds, from an integer or a text; null counts as not sent. Negative ones are refused. */
 export const asDuration: FieldReader<number | undefined> = (raw) => {
-  if (raw === null) return read(undefined);
+  if (raw === null) return succeeded(undefined);
   const text = raw instanceof NumberLiteral ? raw.text : raw;
   if (typeof text !== 'string') return failed('could not parse duration from input');
   const duration = readDuration(text);
   if ('problem' in duration) return failed(duration.problem);
   const { seconds } = duration;
-  return seconds < 0 ? failed(`cannot provide negative value '${seconds}'`) : read(seconds);
+  return seconds < 0 ? failed(`cannot provide negative value '${seconds}'`) : succeeded(seconds);
 };
 
 /** A whole number of 64 bits, from a number or a text; empty text and null are 0. */
 export const asInteger: FieldReader<Int64> = (raw) => {
-  if (raw === null || raw === '') return read(0);
-  if (typeof raw === 'boolean') return read(raw ? 1 : 0);
+  if (raw === null || raw === '') return succeeded(0);
+  if (typeof raw === 'boolean') return succeeded(raw ? 1 : 0);
   const text = raw instanceof NumberLiteral ? raw.text : raw;
   if (typeof text !== 'string') return failed(unconvertible('int', raw));
   const value = parsePrefixed(text);
-  if (value !== undefined) return read(int64(value));
+  if (value !== undefined) return succeeded(int64(value));
   const isTooLarge = /^[+-]?\d+$/.test(text);
   return failed(unparsable('int', 'ParseInt', isTooLarge ? 'value out of range' : 'invalid syntax'));
 };
@@ -92,12 +92,12 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 /** A boolean, or one of its usual spellings; empty text and null are false. */
 export const asBoolean: FieldReader<boolean> = (raw) => {
-  if (raw === null || raw === '') return read(false);
-  if (typeof raw === 'boolean') return read(raw);
+  if (raw === null || raw === '') return succeeded(false);
+  if (typeof raw === 'boolean') return succeeded(raw);
   const text = raw instanceof NumberLiteral ? raw.text : raw;
   if (typeof text !== 'string') return failed(unconvertible('bool', raw));
   const value = parseBoolean(text);
-  return value === undefined ? failed(unparsable('bool', 'ParseBool', 'invalid syntax')) : read(value);
+  return value === undefined ? failed(unparsable('bool', 'ParseBool', 'invalid syntax')) : succeeded(value);
 };
 
 /** Texts by name, from an object or from `name=text` elements; null and empty text give an empty object. */
@@ -106,14 +106,14 @@ export const asPairs: FieldReader<Readonly<Record<string, string>>> = (raw) => {
     const pairs = Object.entries(raw).map(([name, value]) => [name, textOf(value)] as const);
     const invalid = pairs.find(([, value]) => value === undefined);
     return invalid === undefined
-      ? read(Object.fromEntries(pairs) as Record<string, string>)
+      ? succeeded(Object.fromEntries(pairs) as Record<string, string>)
       : failed(`invalid key pair ${JSON.stringify(invalid[0])}`);
   }
   const list = asList(raw);
   if (!list.ok) return list;
   const invalid = list.value.find((pair) => !/^[^=]+=/.test(pair));
   if (invalid !== undefined) return failed(`invalid key pair ${JSON.stringify(invalid)}`);
-  return read(Object.fromEntries(list.value.map((pair) => pair.split(/=(.*)/s).slice(0, 2))));
+  return succeeded(Object.fromEntries(list.value.map((pair) => pair.split(/=(.*)/s).slice(0, 2))));
 };
 
 /** The boolean of a text; undefined for any other text, `yes` and `on` included. */
@@ -154,7 +154,7 @@ function unparsable(wanted: string, parser: string, why: string): string {
   return `'' cannot parse value as '${wanted}': strconv.${parser}: ${why}`;
 }
 
-function read<T>(value: T): Coerced<T> {
+function succeeded<T>(value: T): Coerced<T> {
   return { ok: true, value };
 }
 

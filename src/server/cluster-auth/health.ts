@@ -24,7 +24,7 @@ const SEAL = {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** With these parameters the client chooses the HTTP status for each state. This service only has the first state. */
+/** The parameters with which a client chooses the HTTP status for each state. This service is always in the first one, active. */
 const STATUS_PARAMETERS = [
   'activecode',
   'standbycode',

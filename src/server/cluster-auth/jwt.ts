@@ -33,6 +33,7 @@ export function parseJwt(text: string, hasKeys: boolean): ParsedJwt | undefined 
   const merged = { ...unprotected, ...header };
   const algorithm = merged['alg'];
   if (typeof algorithm !== 'string' || !isReadableHeader(merged) || unprotected['nonce']) return undefined;
+  // With `b64: false`, the payload is signed without encoding (RFC 7797).
   const encoded = header['b64'] === false ? payload : Buffer.from(payload.toString('base64url'));
   return {
     algorithm,

@@ -37,7 +37,7 @@ function attempt<T>(read: () => T): T | typeof BROKEN {
   }
 }
 
-/** In YAML the last of repeated members counts, and members are read in the order of their names. */
+/** The selector as the service reads it from YAML: of repeated members only the last one, and all in the order of their names. */
 function withoutRepetitions(selector: unknown): unknown {
   if (!(selector instanceof Pairs)) return selector;
   const sorted = [...new Map(selector.entries)].toSorted(([one], [other]) =>

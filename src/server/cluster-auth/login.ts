@@ -26,7 +26,7 @@ import { type Lifetime, lifetimeOf } from './token-lifetime.ts';
 interface LoginCall {
   readonly services: Services;
   readonly mount: Mount;
-  /** The peer's IP address. */
+  /** The client's IP address; undefined if unknown. */
   readonly address: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -57,6 +57,7 @@ export async function logIn(call: LoginCall): Promise<SecretsAnswer> {
 /** A login is refused if its role or config changes during this many attempts. */
 const MAX_ATTEMPTS = 2;
 
+/** `changed`: the role or the config changed while the cluster checked the account. */
 type Answer = SecretsAnswer | 'changed';
 
 async function logInOnce(call: LoginCall, roleName: string, jwt: string): Promise<Answer> {

@@ -54,7 +54,7 @@ interface AccessRules {
   readonly byPath: ReadonlyMap<string, Permission>;
   /** Whether `capability` may be used on `path` (`auth/cluster/role/web`), with these parameters. */
   allows(capability: PolicyCapability, path: string, parameters?: Parameters): boolean;
-  /** All capabilities on a path. As for lists, the path of a rule may be written with or without the slash at its end. */
+  /** All capabilities on a path. If it ends with a slash, a rule whose path lacks the slash applies, too, as for lists. */
   grantedOn(path: string): Granted;
   /** Whether anything is granted on a path with a slash at its end, or below it. */
   grantsBelow(path: string): boolean;
@@ -218,7 +218,7 @@ export function builtInPolicy(name: string): WrittenPolicy | undefined {
 
 // The policies of a token, normalized (wire/cluster-auth 3).
 
-/** In lower case, sorted, without repeats, and with `default` if `addDefault` is set; `root` removes all others. */
+/** The policies in lower case, sorted, without repeats, and with `default` if `addDefault` is set; `root` removes all others. */
 export function tokenPolicies(written: readonly string[], addDefault: boolean): string[] {
   const policies = new Set(
     written.map((policy) => policy.trim().toLowerCase()).filter((policy) => policy !== ''),
@@ -330,7 +330,7 @@ const CHILD_RULES: readonly ChildRule[] = [
     (sent.period ?? 0) > 0 && !isSudo && 'root or sudo privileges required to create periodic token',
 ];
 
-/** Only a token with `sudo` may choose the id of a child token, and never in the form of generated ids. */
+/** The error of a requested id. Only a token with `sudo` may choose the id of a child, and never in the form of generated ids. */
 function idRefusal({ sent, namespace, isSudo }: ChildRequest): string | undefined {
   const { id = '' } = sent;
   if (id === '') return undefined;

@@ -168,7 +168,7 @@ function cleaned(path: string): string {
   return `/${kept.join('/')}${kept.length > 0 && path.endsWith('/') ? '/' : ''}`;
 }
 
-/** As the service's library does it: some reserved characters are kept, some others are escaped without need. */
+/** Escapes a segment as the service's library does: some reserved characters are kept, some others are escaped without need. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment)
     .replaceAll(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)

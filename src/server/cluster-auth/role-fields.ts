@@ -96,10 +96,10 @@ export const FRESH_ROLE: Role = {
 };
 
 /** The fields that only some dialects have. */
-const OWN_FIELDS = ['token_strictly_bind_ip', 'alias_metadata'] as const;
+const DIALECT_FIELDS = ['token_strictly_bind_ip', 'alias_metadata'] as const;
 
 function isServed(field: string, { ownRoleFields }: ClusterAuthDialect): boolean {
-  return ownRoleFields.includes(field) || !OWN_FIELDS.some((own) => own === field);
+  return ownRoleFields.includes(field) || !DIALECT_FIELDS.some((own) => own === field);
 }
 
 /** The fields of a role that the dialect has. */

@@ -223,7 +223,10 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
   return { ok: true, value: folded as unknown as Role };
 }
 
-/** If the stored role has no source, an empty text means the default. If it has one, the text stays empty, and ROLE_RULES refuse it. */
+/**
+ * The alias source after the write. If the stored role has none, an empty text means the default. If it has one, the text stays
+ * empty, and ROLE_RULES refuse it.
+ */
 function aliasNameSource(stored: Role | undefined, sent: SentRole): string {
   const held = stored?.alias_name_source ?? '';
   const requested = sent.alias_name_source ?? held;

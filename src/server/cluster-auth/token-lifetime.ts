@@ -44,16 +44,16 @@ export function lifetimeOf(
   const form = durationFormats[durationFormat];
   const warnings: string[] = [];
   let ttl = request.increment || request.ttl || limits.defaultTtl;
-  let end = maximum;
+  let maxAge = maximum;
   if (request.period > 0) {
     ttl = request.period;
-    end = request.explicitMaxTtl || Number.POSITIVE_INFINITY;
+    maxAge = request.explicitMaxTtl || Number.POSITIVE_INFINITY;
     if (ttl > maximum) {
       warnings.push(capped('period', form(ttl), form(maximum)));
       ttl = maximum;
     }
   }
-  const left = end - age;
+  const left = maxAge - age;
   if (left < 0) return undefined;
   if (ttl > left) {
     warnings.push(capped('TTL', form(ttl), form(left)));

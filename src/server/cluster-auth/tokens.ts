@@ -227,7 +227,7 @@ const listAccessors: ServiceHandler = ({ services, namespace }) => {
   return keys.length === 0 ? NOT_FOUND : answerData({ keys });
 };
 
-const both = (handler: ServiceHandler) => ({ read: handler, write: handler });
+const readAndWrite = (handler: ServiceHandler) => ({ read: handler, write: handler });
 
 /** The same handlers at two paths: one ends with the name, and with the other the name is in the body. */
 const byNameOrBody = (path: string, name: string, handlers: ServiceEndpoint['handlers']) => [
@@ -236,8 +236,8 @@ const byNameOrBody = (path: string, name: string, handlers: ServiceEndpoint['han
 ];
 
 export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
-  at('auth/token/lookup-self', both(lookUp(OWN_TOKEN))),
-  ...byNameOrBody('auth/token/lookup', 'token', both(lookUp(byToken(answerError(403, 'bad token'))))),
+  at('auth/token/lookup-self', readAndWrite(lookUp(OWN_TOKEN))),
+  ...byNameOrBody('auth/token/lookup', 'token', readAndWrite(lookUp(byToken(answerError(403, 'bad token'))))),
   ...byNameOrBody('auth/token/lookup-accessor', 'accessor', { write: lookUp(BY_ACCESSOR) }),
   at('auth/token/renew-self', { write: renew(OWN_TOKEN) }),
   ...byNameOrBody('auth/token/renew', 'token', {

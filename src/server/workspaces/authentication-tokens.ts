@@ -259,7 +259,7 @@ function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
   return text === undefined && defaultMonths !== undefined ? monthsLater(now(), defaultMonths) : null;
 }
 
-/** Empty if the request has no body. */
+/** The attributes in the body; empty if the request has no body. */
 function attributesOf(body: unknown): BodyObject {
   return asObject(asObject(asObject(body)?.['data'])?.['attributes']) ?? {};
 }

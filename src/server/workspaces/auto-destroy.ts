@@ -1,7 +1,7 @@
 /**
  * When a workspace's resources are destroyed automatically: at an explicit time, or after a duration without activity.
- * Invariant: the explicit time and the duration are stored separately. An explicit time wins; the time of the duration is
- * computed when it is read, so it is never outdated.
+ * Invariant: the explicit time and the duration are stored separately. An explicit time takes precedence; the time of the duration
+ * is computed when it is read, so it is never outdated.
  */
 import type { Database } from '../kernel/database.ts';
 import type { PointedProblem } from '../kernel/documents.ts';
@@ -62,7 +62,10 @@ export function resolveAutoDestroy(
   };
 }
 
-/** Without an explicit value, a duration or a time (see `setsDate`) ends the inheritance, and a null duration starts it. */
+/**
+ * Whether the workspace inherits the duration after the request. Without an explicit value, a duration or a time (see `setsDate`)
+ * ends the inheritance, and a null duration starts it.
+ */
 function inheritsDuration(current: WorkspaceSettings, request: WorkspaceRequest, setsDate: boolean): boolean {
   const { inheritsProjectAutoDestroy: requested, autoDestroyActivityDuration: duration } = request;
   if (requested !== undefined) return requested;

@@ -39,7 +39,7 @@ export function engineVersionProblem(
   if (parseConstraint(wanted) === undefined)
     return `"${wanted}" is neither a version nor a version constraint`;
   const isNewer = isExactVersion(wanted) && compareVersions(wanted, latestRelease(database)) > 0;
-  return isNewer && dialect.takesNewerEngines ? undefined : `No release is or matches "${wanted}"`;
+  return isNewer && dialect.takesNewerEngines ? undefined : `No release matches "${wanted}"`;
 }
 
 const sortedReleases = new WeakMap<
@@ -112,8 +112,8 @@ function parsePart(text: string): Constraint | undefined {
   const [, operator = '=', boundText = ''] = PART.exec(text) ?? [];
   const bound = parseVersion(boundText);
   if (bound === undefined) return undefined;
-  return (text) => {
-    const version = parseVersion(text);
+  return (candidate) => {
+    const version = parseVersion(candidate);
     if (version === undefined || !isEligible(version, bound, operator)) return false;
     return meets(version, operator, bound);
   };

@@ -42,7 +42,7 @@ interface PolicyRow {
   organization_id: string;
 }
 
-/** Absent, not null, where no policy is set (wire/workspaces 1.5.10). */
+/** The relationship to the policy; absent, not null, if no policy is set (wire/workspaces 1.5.10). */
 function retentionPolicy(
   { name }: OrganizationRecord,
   policy: PolicyRow | undefined,

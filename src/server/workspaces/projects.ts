@@ -132,11 +132,11 @@ function updateProject(request: ApiRequest): ApiAnswer {
     names: request.services.dialects.workspaces.projectNames,
     before: project,
   });
-  const isSet = database.update('projects', project.id, columns);
-  const isBound =
+  const settingsChanged = database.update('projects', project.id, columns);
+  const bindingsChanged =
     tagBindings !== undefined &&
     replaceTagBindings(database, { project_id: project.id }, tagBindings, request.services.now());
-  if (isSet || isBound) recordEvent(request, 'project.update', project);
+  if (settingsChanged || bindingsChanged) recordEvent(request, 'project.update', project);
   return ok(document(request.services, request.caller, project.id));
 }
 

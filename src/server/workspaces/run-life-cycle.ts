@@ -109,8 +109,8 @@ export function beginRun(services: Services, run: NewRun): string {
     // It stays pending until the next request.
     setStatus(services, id, 'pending', {});
   } else if (run.planOnly) {
-    const planTime = startTimer(services);
-    setStatus(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
+    const planDuration = startTimer(services);
+    setStatus(services, id, 'planned_and_finished', { plan_duration_ms: planDuration() });
     recordEvent(serviceCause(services), 'run.plan', about);
   } else {
     startNextRun(services, run.workspaceId);
@@ -122,8 +122,8 @@ export function beginRun(services: Services, run: NewRun): string {
 export function startNextRun(services: Services, workspaceId: string): void {
   const next = oldestPendingRun(services.database, workspaceId);
   if (next === undefined || !lockForRun(services, workspaceId, next.id)) return;
-  const planTime = startTimer(services);
-  setStatus(services, next.id, 'planned', { plan_duration_ms: planTime() });
+  const planDuration = startTimer(services);
+  setStatus(services, next.id, 'planned', { plan_duration_ms: planDuration() });
   recordEvent(serviceCause(services), 'run.plan', next);
   // While a state is pending, the run is not applied automatically and waits for a confirmation.
   if (next.auto_apply === 0 || isStatePending(services.database, { workspaceId, runId: next.id })) return;
@@ -138,12 +138,12 @@ export function finishRun(
   status: 'applied' | 'discarded' | 'canceled',
 ): void {
   const { database } = services;
-  const applyTime = startTimer(services);
+  const applyDuration = startTimer(services);
   if (status === 'applied') {
     database.update('workspaces', run.workspace_id, { latest_change_at: services.now().toISOString() });
     promoteIntermediateState(database, { workspaceId: run.workspace_id, runId: run.id });
   }
-  setStatus(services, run.id, status, status === 'applied' ? { apply_duration_ms: applyTime() } : {});
+  setStatus(services, run.id, status, status === 'applied' ? { apply_duration_ms: applyDuration() } : {});
   unlockAfterRun(services, run.workspace_id, run.id);
   startNextRun(services, run.workspace_id);
 }

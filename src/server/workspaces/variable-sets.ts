@@ -267,14 +267,17 @@ function changeScope(
 /** @throws ApiError 404 for a workspace or project that the caller cannot see, 422 for an invalid list */
 function readScopeIds(
   request: ApiRequest,
-  asked: {
+  {
+    set,
+    scope,
+    sent,
+  }: {
     readonly set: Pick<VariableSetRow, 'organization_id'>;
     readonly scope: SetScope;
     readonly sent: unknown;
   },
 ): string[] {
   const { database } = request.services;
-  const { set, scope, sent } = asked;
   const ids = readIdentifiers(sent, scope.type).map(({ id }) => id);
   const { sql, parameters } = scope.visible(request, set.organization_id);
   const missing = database.get(`SELECT 1 FROM json_each(:ids) WHERE value NOT IN (${sql})`, {

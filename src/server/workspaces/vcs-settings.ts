@@ -37,10 +37,10 @@ export function resolveVcs(
   checkTriggers(repo, request, context, problems);
   const populated = firstPopulatedTrigger(request);
   const { triggerPrefixes: prefixes, triggerPatterns: patterns } = request;
-  const kept =
+  const resolvedRepo =
     repo !== null && populated !== undefined && populated !== 'regex' ? { ...repo, tagsRegex: null } : repo;
   return {
-    vcs_repo: kept === null ? null : JSON.stringify(kept),
+    vcs_repo: resolvedRepo === null ? null : JSON.stringify(resolvedRepo),
     trigger_prefixes: resolveTriggers(
       prefixes,
       current.trigger_prefixes,
@@ -131,10 +131,10 @@ function checkConnection(
   context: VcsContext,
   refuse: (name: string, detail: string) => void,
 ): void {
-  const app = typeof request.appInstallationId === 'string';
-  if (app && !context.takesAppInstallation) {
+  const givesApp = typeof request.appInstallationId === 'string';
+  if (givesApp && !context.takesAppInstallation) {
     refuse('vcs-app-installation-id', 'vcs-app-installation-id can only be given on update');
-  } else if (app && typeof request.oauthTokenId === 'string') {
+  } else if (givesApp && typeof request.oauthTokenId === 'string') {
     refuse('vcs-app-installation-id', 'vcs-app-installation-id is not allowed together with oauth-token-id');
   } else if (repo.oauthTokenId === null && repo.appInstallationId === null) {
     refuse('oauth-token-id', 'oauth-token-id is required');

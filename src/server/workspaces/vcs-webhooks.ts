@@ -123,7 +123,7 @@ interface RepositoryEvent {
   readonly ingress: Ingress;
 }
 
-/** Undefined for an event that starts no run: of another kind, or for a deleted branch or tag. */
+/** The event in a body. Undefined for an event of another kind, or about a deleted branch or tag: it starts no run. */
 function readRepositoryEvent(kind: string, body: unknown): RepositoryEvent | undefined {
   const event = asObject(body) ?? {};
   const repository = asObject(event['repository']) ?? {};

@@ -149,7 +149,7 @@ const SORTS: ReadonlyMap<string, (descending: boolean) => string> = new Map([
   ['latest-change-at', () => 'w.latest_change_at'],
 ]);
 
-/** In the spec, the order without `sort` is arbitrary but stable; here it is the order of creation. */
+/** The requested order. In the spec, the order without `sort` is arbitrary but stable; here it is the order of creation. */
 function requestedSort(query: Query): SortKey {
   const sort = queryText(query, 'sort') ?? '';
   if (sort === '') return { descending: false };

@@ -10,7 +10,7 @@ import { type OutputRow, outputsOf } from './state-outputs.ts';
 import { type VariableRow, variablesOf } from './variables.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';
 
-/** Records that refer to a workspace, so that its row does not contain their ids; read once for a whole page. */
+/** Records that refer to a workspace, while its row does not contain their ids. They are read once for a whole page. */
 export interface LinkedRecords {
   /** By workspace id. */
   readonly assessments: ReadonlyMap<string, AssessmentResultRow>;
@@ -89,7 +89,7 @@ function stateRelationships(
   };
 }
 
-/** Absent, not null, where no policy is set (wire/workspaces 1.5.10). */
+/** The relationship to the policy; absent, not null, if no policy is set (wire/workspaces 1.5.10). */
 function retentionPolicy(record: WorkspaceRecord, path: string): Record<string, Relationship> {
   if (record.retention_policy_id === null || record.retention_policy_type === null) return {};
   return {

@@ -175,11 +175,11 @@ export function updateWorkspace(request: ApiRequest): ApiAnswer {
     },
     problems,
   );
-  const isSet = writeSettings(request.services, workspace, settings);
-  const isBound =
+  const settingsChanged = writeSettings(request.services, workspace, settings);
+  const bindingsChanged =
     body.tagBindings !== undefined &&
     replaceTagBindings(database, { workspace_id: workspace.id }, body.tagBindings, request.services.now());
-  if (isSet || isBound) recordEvent(request, 'workspace.update', workspace);
+  if (settingsChanged || bindingsChanged) recordEvent(request, 'workspace.update', workspace);
   recordNewRepository(request, workspace, settings);
   return ok(workspaceDocument(request, workspace.id));
 }
