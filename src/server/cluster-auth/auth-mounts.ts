@@ -25,7 +25,7 @@ import {
   wireType,
 } from './mounts.ts';
 
-/** Other methods. They can be mounted and listed, but every login with them fails. */
+/** The other auth methods. They can be mounted and listed, but every login with them fails. */
 const OTHER_METHODS = ['approle', 'cert', 'jwt', 'kerberos', 'ldap', 'oidc', 'radius', 'userpass'];
 
 const TOKEN_STORE = 'token';

@@ -190,7 +190,7 @@ function withoutSecret(message: string, bearer: string): string {
 /** Shorter parts may also occur in ordinary words. */
 const SHORTEST_PART = 8;
 
-/** The base64 characters that only `text` determines, with `offset` bytes (modulo 3) before it and any after it. */
+/** The base64 characters that depend only on `text`, when `offset` bytes (modulo 3) come before it and any bytes after it. */
 function inBase64(text: string, offset: number): string {
   const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
   const whole = Math.floor((padded.length * 8) / 6);

@@ -113,7 +113,7 @@ function fractionOf(digits: string, unit: bigint): bigint {
   return BigInt(Math.trunc(Number(used) * (Number(unit) / 10 ** used.length)));
 }
 
-/** The service computes seconds as a floating-point number, so a huge duration can be rounded up by its last nanoseconds. */
+/** The seconds, computed with floating-point numbers as in the service: the last nanoseconds of a huge duration can round it up. */
 function inSeconds(nanoseconds: bigint): ReadDuration {
   return {
     seconds: Math.trunc(Number(nanoseconds / SECOND) + Number(nanoseconds % SECOND) / Number(SECOND)) + 0,

@@ -67,7 +67,7 @@ function answer(help: string, topics: readonly HelpTopic[], { version }: Cluster
   return answerBare(200, { help, openapi, see_also: null });
 }
 
-/** `/role/{name}` */
+/** The path with names in braces, such as `/role/{name}`. */
 function templateOf({ path }: HelpTopic): string {
   return `/${path.replaceAll(/:(\w+)/g, '{$1}')}`;
 }
@@ -93,7 +93,7 @@ function pathItem(topic: HelpTopic): Schema {
   };
 }
 
-/** `RoleRequest` */
+/** The name of the schema of a body, such as `RoleRequest`. */
 function schemaName({ path }: HelpTopic): string {
   return `${path.charAt(0).toUpperCase()}${path.slice(1).replace(/\/.*$/, '')}Request`;
 }

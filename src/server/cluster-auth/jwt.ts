@@ -243,7 +243,7 @@ function timeProblem(claims: Claims, now: number): string | undefined {
   return undefined;
 }
 
-/** 0 means that the time is missing. */
+/** The time in whole seconds; 0 if it is missing. */
 function wholeSeconds(value: unknown): number {
   return typeof value === 'number' ? Math.trunc(value) : 0;
 }

@@ -1,4 +1,4 @@
-/** `POST login`: from a role and a JWT to a token (wire/cluster-auth 3). */
+/** `POST login`: exchanges a JWT for a token, by the rules of a role (wire/cluster-auth 3). */
 import { newId } from '../kernel/identifiers.ts';
 import type { Services } from '../kernel/services.ts';
 import { newServiceToken } from '../kernel/tokens.ts';
@@ -31,7 +31,7 @@ interface LoginCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-// `POST login`: from a role and a JWT to a token, in the order of checks of the real service (wire/cluster-auth 3).
+// `POST login`, in the order of checks of the real service (wire/cluster-auth 3).
 // Invariants: the first failed check decides, and its text reveals no more than in the real service; nothing is written before the
 // cluster has confirmed the account; data from before the call to the cluster is read again after it: the mount must still
 // exist, and if the role or the config has changed, all checks are repeated.

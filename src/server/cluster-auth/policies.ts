@@ -106,7 +106,7 @@ function policyText(rules: readonly PolicyRule[]): string {
     .join('\n');
 }
 
-// `sys/capabilities-self` and the like: the capabilities of a token on paths (wire/cluster-auth 2.9).
+// `sys/capabilities-self` and similar paths: the capabilities of a token on paths (wire/cluster-auth 2.9).
 // Invariant: the answers use the same rules that decide requests.
 
 /** More paths would delay other requests. */

@@ -16,7 +16,7 @@ export function readPolicyText(text: string): Paths {
   return /^\s*\{/.test(text) ? jsonPaths(text) : hclPaths(text);
 }
 
-/** `{"path": {"auth/*": {…}}}`, or a list of such objects of paths. */
+/** Reads `{"path": {"auth/*": {…}}}`, or the same with a list of such objects of paths. */
 function jsonPaths(text: string): Paths {
   const value = parsed(text);
   if (value === undefined) return notJson('an object without repeated names');
@@ -99,7 +99,7 @@ class Reader {
     this.#at += count;
   }
 
-  /** `key = value`, or `key { … }`, up to the closing brace, each key once. */
+  /** Reads `key = value` and `key { … }` up to the closing brace. Each key may occur once. */
   block(): Block | undefined {
     const members = new Map<string, unknown>();
     for (let key = this.#next(); key !== '}'; key = this.#next()) {

@@ -178,7 +178,7 @@ function encodeSegment(segment: string): string {
 // Forms and queries, read as the service's library reads them (wire/cluster-auth 2.1).
 // Invariant: a pair with a `;` or a broken escape is invalid. In a query it is ignored; a form with one is refused.
 
-/** The fields in a text of pairs. */
+/** The fields of a form or a query. */
 interface FormFields {
   /** A name that occurs more than once has a list. */
   readonly fields: Readonly<Record<string, unknown>>;

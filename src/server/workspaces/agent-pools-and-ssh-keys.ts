@@ -1,7 +1,7 @@
 /**
  * Agent pools and SSH keys: records with a name in an organization.
  * Invariants: a name is unique in its organization; the value of a key is accepted and not stored, because nothing here
- * connects anywhere; the scope of a pool is stored and answered but has no effect, because no agent runs here.
+ * connects anywhere; the scope of a pool is stored and returned but has no effect, because no agent runs here.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';

@@ -69,7 +69,7 @@ const findTeamHolder: FindHolder = (request) => {
 };
 
 /**
- * `?token=audit-trails` is the token that reads the audit trail and nothing else (wire/audit-trails 1.3).
+ * Whether the request has `?token=audit-trails`: it is about the token that can only read the audit trail (wire/audit-trails 1.3).
  * @throws ApiError 400 for any other value, because a request for another kind of token would revoke the wrong one
  */
 function isAuditTrailsToken({ services: { edition }, query }: ApiRequest): boolean {

@@ -4,7 +4,7 @@
  * without a state ──▶ pending ──the state is uploaded to its link──▶ finalized; with a state: finalized at once
  *
  * Invariants: only the holder of the workspace's lock saves a state, so two writers cannot overwrite each other. If a run holds the
- * lock, its holder is each caller who names this run and may apply it. A finalized version becomes current at once, unless a newer
+ * lock, each caller who names this run and may apply it counts as its holder. A finalized version becomes current at once, unless a newer
  * one is current or another holder has the lock. An intermediate version (saved while a run holds the lock, or requested as such)
  * becomes current at the unlock. Serial and lineage come from the request until the state is uploaded, then from the state. A new
  * request with the same serial replaces the pending version.

@@ -273,7 +273,7 @@ export function tagWorkspaces(request: ApiRequest): ApiAnswer {
 }
 
 /**
- * Checked before the body, which names the workspaces, is read.
+ * Call it before the body, which names the workspaces, is read.
  * @throws ApiError 404 for a caller who may not manage the tags of any workspace
  */
 function requireTagger({ services: { database }, caller }: ApiRequest, organizationId: string): void {

@@ -98,7 +98,7 @@ export function updateOrganization(request: ApiRequest): ApiAnswer {
   });
 }
 
-/** DELETE /organizations/:organization_name: with everything in it except its audit trail, and its audit-trails tokens. */
+/** DELETE /organizations/:organization_name: deletes everything in it, except its audit trail and its tokens for audit trails. */
 export function deleteOrganization(request: ApiRequest): ApiAnswer {
   const { id } = requireOrganizationRight(request, 'owner');
   // Workspaces refer to projects and pools, which are deleted with the organization.

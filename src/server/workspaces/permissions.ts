@@ -47,7 +47,7 @@ export const GRANTABLE_PERMISSIONS: readonly Permission[] = ADMIN;
 /** What a team can do with the project itself, through its access to the project. */
 export type ProjectRight = 'update-project' | 'delete-project' | 'create-workspaces' | 'move-workspaces';
 
-/** Rights that are stored and answered but have no effect here. */
+/** Rights that are stored and returned but have no effect here. */
 type KeptRight =
   | 'policy-mocks'
   | 'policy-overrides'

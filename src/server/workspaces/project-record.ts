@@ -169,7 +169,7 @@ export function includesBindings(query: Query): boolean {
   return includesOf(query, ['effective_tag_bindings']).size > 0;
 }
 
-/** The projects with their bindings, in one query, linked by id. */
+/** The projects, linked to their bindings by id, and the bindings to include. One query reads all of them. */
 export function includeBindings(
   database: Database,
   projects: readonly Resource[],

@@ -66,7 +66,7 @@ export const PROJECT_ENDPOINTS: readonly Endpoint[] = [
 // GET, POST, PATCH and DELETE of projects.
 // Invariants: the default project of an organization, and a project with workspaces, are not deleted.
 
-/** GET /organizations/:organization_name/projects. `filter[names]`, `q` searches in names, `filter[tagged]` in bindings. */
+/** GET /organizations/:organization_name/projects, with `filter[names]`, `q` (a part of the name) and `filter[tagged]` (bindings). */
 function listProjects(request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(request);
   const visible = visibleProjects(request.caller, organization.id);

@@ -186,8 +186,8 @@ export function serviceCause(services: Services): EventCause {
   return { services, caller: SERVICE_ITSELF };
 }
 
-// In a dialect whose runs end as errored, each request first ends all pending runs and starts the destroy runs that are due. So a
-// run is `pending` in the answer to the request that created it, and has ended at the next request.
+// In a dialect whose runs end as errored, the destroy runs that are due begin before each request, and then all pending runs end.
+// So a run is `pending` in the answer to the request that created it, and has ended at the next request.
 // Runs of a seed or of another dialect in the data file stay unchanged, because they have no `pending-at` timestamp.
 
 /** Call it outside of a transaction, before each request. */

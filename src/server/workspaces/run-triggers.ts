@@ -102,7 +102,7 @@ function createTrigger(request: ApiRequest): ApiAnswer {
   return created({ data: row && triggerResource(row) });
 }
 
-/** @throws ApiError 422 unless it is another readable workspace of the organization that is not yet a source */
+/** The id of the source. @throws ApiError 422 unless it is another readable workspace of the organization that is not yet a source */
 function readSourceable(
   { services: { database }, body, caller }: ApiRequest,
   workspace: { readonly id: string; readonly organization_id: string },

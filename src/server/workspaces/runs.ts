@@ -261,7 +261,7 @@ ${END}`;
 
 /**
  * The logs of plans and applies, behind signed links, in the form that the service's command line reads (wire/workspaces 6.5).
- * Invariant: each log says that no engine runs here and what to do, so that no reader takes the run for a real one.
+ * Invariant: each log says that no engine runs here and what to do, so that people do not mistake the run for a real one.
  */
 export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((phase) => ({
   method: 'GET',

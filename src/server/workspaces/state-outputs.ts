@@ -185,7 +185,7 @@ export class StateReader extends RootReader {
     else this.#resource[String(name)] = JSON.parse(text);
   }
 
-  /** Keeps only managed resources: data sources (`data`) are read, and the workspace cannot destroy them. */
+  /** Keeps only managed resources. Data sources (`data`) are only read, so the workspace cannot destroy them. */
   override end([member, index]: JsonPath): void {
     if (member !== 'resources' || typeof index !== 'number') return;
     const { mode, name, type, module } = this.#resource;

@@ -151,7 +151,7 @@ function newestWaitingForUnlock(
 }
 
 /**
- * Whether another run or user than the creator of the version holds the lock: a state may arrive long after a forced unlock, and
+ * Whether the lock is held by another run or user than those of the version: a state may arrive long after a forced unlock, and
  * must not become current under another lock. The lock of a team does not count, because the version stores only its user.
  */
 export function isLockedByAnother(

@@ -199,7 +199,8 @@ export function listEffectiveTagBindings(request: ApiRequest): ApiAnswer {
 
 // Requests that change only bindings: PATCH /workspaces/:workspace_id/tag-bindings and …/relationships/tag-bindings
 // (wire/workspaces 1.5.4), with the functions that projects share.
-// Invariant: adding adds and changes keys and keeps all others; only replacing removes a key.
+// Invariant: a request that adds bindings also changes the values of existing keys, and keeps all other keys. Only a request that
+// replaces bindings removes keys.
 
 interface DirectBindingRow {
   id: string;

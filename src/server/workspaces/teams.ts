@@ -1,6 +1,6 @@
 /**
  * Teams: endpoints, record and document. The owners' team keeps its name and is never deleted; a member of a team is a member
- * of its organization. All members of the organization see its teams; `visibility` is stored and answered but hides nothing.
+ * of its organization. All members of the organization see its teams; `visibility` is stored and returned but hides nothing.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { type OrganizationRights, OWNERS_TEAM } from '../kernel/caller.ts';
@@ -196,7 +196,7 @@ function readColumns(
 
 // Teams as the database stores them and as the API shows them.
 // Invariants: all members of the organization see its teams, because locks and accesses name teams; `visibility` is stored and
-// answered but hides nothing. Only owners change the owners' team, because others could make themselves owners.
+// returned but hides nothing. Only owners change the owners' team, because others could make themselves owners.
 
 interface TeamRow {
   id: string;
@@ -215,7 +215,7 @@ interface TeamRow {
   members: string;
 }
 
-/** Rights over the organization that are stored and answered but have no effect here. */
+/** Rights over the organization that are stored and returned but have no effect here. */
 const KEPT_RIGHTS: readonly string[] = [
   'access-secret-teams',
   'delegate-policy-overrides',

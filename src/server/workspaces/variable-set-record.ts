@@ -84,7 +84,7 @@ export const SET_SCOPES: readonly SetScope[] = [
   },
 ];
 
-/** By set id: the workspaces or projects that the set applies to and the caller can see. All sets must be of one organization. */
+/** The workspaces or projects that the caller can see and each set applies to, by set id. All sets must belong to one organization. */
 export function idsInScope(
   request: ApiRequest,
   rows: readonly VariableSetRow[],

@@ -1,4 +1,4 @@
-/** Variables of workspaces and of variable sets: endpoints, record and document. The value of a sensitive variable is never answered. */
+/** Variables of workspaces and of variable sets: endpoints, record and document. The value of a sensitive variable is never returned. */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
 import { invalid, notFound, type Resource } from '../kernel/documents.ts';

@@ -33,7 +33,7 @@ interface Delivery {
   Params: { id: string; signature: string };
 }
 
-/** Lets `app`, a scope with the prefix, receive events: 202 with the started run, or with the reason for no run. */
+/** Serves webhooks in `app`, a scope with the prefix. The answer is 202 with the started run, or with the reason for no run. */
 export function serveWebhooks(app: FastifyInstance, services: Services): void {
   acceptJsonBodies(app);
   app.setErrorHandler(answerRefusal);

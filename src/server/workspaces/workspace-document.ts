@@ -204,7 +204,7 @@ interface StatisticsRow {
 
 const COUNTED_RUNS = 30;
 
-/** By workspace id; workspaces without a counted run are left out. Durations are in milliseconds. */
+/** The statistics by workspace id, without workspaces that have no counted run. Durations are in milliseconds. */
 function runStatistics(database: Database, workspaceIds: readonly string[]): Map<string, RunStatistics> {
   const rows = database.all<StatisticsRow>(
     `SELECT workspace_id,
