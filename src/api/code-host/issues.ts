@@ -19,8 +19,9 @@ interface IssueApi {
   listQuery(filter: IssueFilter): string;
   /** the last segment of the path to the comments of an issue */
   readonly comments: string;
-  /** for a list of the comments since a time, or of all comments, newest first */
+  /** for a list of the comments that changed since a time, or of all comments */
   commentsQuery(since: string): string;
+  readonly listsNewestCommentFirst: boolean;
   labels(label: string): Json;
   readonly states: { readonly open: JsonObject; readonly closed: JsonObject };
 }
@@ -97,8 +98,8 @@ export class Issues {
       `${this.#api.root}/${number}/${this.#api.comments}?${query}`,
     )) {
       if (typeof body === 'string' && begins(body, marker)) return true;
-      // GitLab lists comments newest first.
-      if (typeof created === 'string' && Date.parse(created) < Date.parse(since)) return false;
+      const isOlder = typeof created === 'string' && Date.parse(created) < Date.parse(since);
+      if (isOlder && this.#api.listsNewestCommentFirst) return false;
     }
     return false;
   }
@@ -148,6 +149,7 @@ export function githubIssues(host: CodeHost, repository: string): Issues {
         : `state=all&labels=${encodeURIComponent(filter.label)}`,
     comments: 'comments',
     commentsQuery: (since) => `since=${encodeURIComponent(since)}`,
+    listsNewestCommentFirst: false,
     labels: (label) => [label],
     states: { open: { state: 'open' }, closed: { state: 'closed' } },
   });
@@ -167,6 +169,7 @@ export function gitlabIssues(host: CodeHost, project: string): Issues {
         : `scope=all&labels=${encodeURIComponent(filter.label)}`,
     comments: 'notes',
     commentsQuery: () => 'sort=desc&order_by=created_at',
+    listsNewestCommentFirst: true,
     labels: (label) => label,
     states: { open: { state_event: 'reopen' }, closed: { state_event: 'close' } },
   });

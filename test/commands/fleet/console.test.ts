@@ -6,6 +6,7 @@ import { noteQuotas } from '../../../src/commands/fleet/rates/quotas.ts';
 import { noteWorker } from '../../../src/commands/fleet/workers.ts';
 import { openConsole } from '../../support/fleet/console.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { changedName, drifted, reportOf } from '../../support/fleet/reports.ts';
 import { seedFleet } from '../../support/fleet/seed-console.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { parse } from 'csv-parse/sync';
@@ -111,6 +112,21 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       expect(text).toContain(part);
     expect((await get('/stack?repository=data&path=none')).status).toBe(404);
     expect((await get('/stack')).status).toBe(404);
+  });
+
+  it('shows at most 100 drifted resources and 100 names of a stack, and counts the others', async () => {
+    const { get, client } = await openSeeded(50);
+    const place = { repository: 'data', path: 'teams/team-0/stack-0000/trueup.yaml' };
+    const report = reportOf({
+      drifted: Array.from({ length: 150 }, (_, index) => drifted(`app-${index}`, 'by hand')),
+      changedNames: Array.from({ length: 170 }, (_, index) => changedName(`web-${index}`)),
+    });
+    await client.query(
+      'update trueup_fleet.stacks set last_report = $3 where repository = $1 and path = $2',
+      [place.repository, place.path, JSON.stringify(report)],
+    );
+    const { text } = await get(`/stack?${new URLSearchParams(place)}`);
+    expect(text).toContain('and 120 more');
   });
 
   it('lists drifts by person and time, and exports what the filters find', async () => {

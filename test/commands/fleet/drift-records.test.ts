@@ -6,7 +6,7 @@ import { readOpenDrifts } from '../../../src/commands/fleet/drift-records.ts';
 import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import { boundedReport } from '../../../src/report/json/bounded-drift.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
-import { drifted, reportOf, resultWith } from '../../support/fleet/reports.ts';
+import { changedName, drifted, reportOf, resultWith } from '../../support/fleet/reports.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -164,18 +164,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
 
   it('counts names that refer to other objects as drift', async () => {
     const { check, records } = await openRecords();
-    const name = {
-      ...{ address: 'Workspace/main/app', kind: 'Workspace', target: 'main', name: 'app' },
-      ...{
-        field: 'projectId',
-        given: 'web',
-        id: 'prj-2',
-        recorded: ['prj-1'],
-        message: 'other',
-        fix: 'none',
-      },
-    };
-    const report = reportOf({ changedNames: [name] });
+    const report = reportOf({ changedNames: [changedName('app')] });
     const result = resultOf({ code: 3, output: JSON.stringify(report), errors: '' });
     expect(result).toMatchObject({ error: undefined, summary: { drifted: 1 } });
     await check(result);

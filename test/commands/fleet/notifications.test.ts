@@ -10,7 +10,7 @@ import {
   openNotifications,
   webhookSecret,
 } from '../../support/fleet/notifications.ts';
-import { drifted } from '../../support/fleet/reports.ts';
+import { changedName, drifted } from '../../support/fleet/reports.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
@@ -102,6 +102,22 @@ describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues o
     expect(ours()).toMatchObject([{ state: 'closed', comments: [{}] }]);
   });
 
+  it('get no comment twice, even if an older comment was edited meanwhile', async () => {
+    const { check, advance, pass, ours, host } = await openScene(service);
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    ours()[0]?.comments.push({ body: 'a question', at: 0, edited: Number.POSITIVE_INFINITY });
+    host.once(({ method, path }) =>
+      method === 'POST' && /\d$/.test(path) === false ? { status: 500, cut: true } : undefined,
+    );
+    await check('one');
+    await pass();
+    await advance(minute);
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'closed', comments: [{}, {}] }]);
+  });
+
   it('are found again by a hidden marker when the database was lost', async () => {
     const { check, advance, pass, ours, client } = await openScene(service, { others: 120 });
     await check('one', byHand);
@@ -167,6 +183,19 @@ describe.skipIf(bin === undefined)('The text of an issue', () => {
     expect(Buffer.byteLength(body)).toBeGreaterThan(20_000);
     expect(body).toMatch(/\*\*and 1\d\d\d more that drifted\*\*/);
     expect(activeIn(body.slice(body.indexOf('\n')))).toEqual([]);
+  });
+
+  it('counts all names that refer to other objects and do not fit', async () => {
+    const { check, advance, pass, ours } = await openScene('github');
+    await check('one', {
+      changedNames: Array.from({ length: 2000 }, (_, index) => changedName(`app-${index}`)),
+    });
+    await advance(11 * minute);
+    await pass();
+    const body = ours()[0]?.body ?? '';
+    const shown = body.split('\n').filter((line) => line.startsWith('- `Workspace/main/app-')).length;
+    expect(shown).toBeGreaterThan(10);
+    expect(body).toContain(`**and ${2000 - shown} more**`);
   });
 
   it('never contains a token of the worker, even if a check found it', async () => {

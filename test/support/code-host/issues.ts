@@ -8,7 +8,7 @@ export interface KeptIssue {
   state: 'open' | 'closed';
   labels: readonly string[];
   updated: number;
-  readonly comments: { readonly body: string; readonly at: number }[];
+  readonly comments: { readonly body: string; readonly at: number; readonly edited?: number }[];
 }
 
 export interface IssuesDouble extends ApiDouble {
@@ -124,12 +124,10 @@ function comments({ method, body, query }: AskedRequest, issue: KeptIssue, { ser
     issue.comments.push({ body: body.body ?? '', at: Date.now() });
     return { status: 201, body: { id: issue.comments.length } };
   }
-  const all = issue.comments.map(({ body: text, at }) => ({
-    body: text,
-    created_at: new Date(at).toISOString(),
-  }));
   const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z');
-  const newer = all.filter(({ created_at: at }) => Date.parse(at) >= since);
+  const newer = issue.comments
+    .filter(({ at, edited = at }) => edited >= since)
+    .map(({ body: text, at }) => ({ body: text, created_at: new Date(at).toISOString() }));
   return paged(query.get('sort') === 'desc' ? newer.toReversed() : newer, query, service);
 }
 

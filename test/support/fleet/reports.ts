@@ -24,6 +24,14 @@ export function drifted(name: string, after: string, more: Partial<DriftedJson> 
   };
 }
 
+/** A name that refers to another project than the ledger recorded. */
+export function changedName(name: string): DriftJson['changedNames'][number] {
+  return {
+    ...{ address: `Workspace/main/${name}`, kind: 'Workspace', target: 'main', name },
+    ...{ field: 'projectId', given: 'web', id: 'prj-2', recorded: ['prj-1'], message: 'other', fix: 'none' },
+  };
+}
+
 export function reportOf({
   stack = 'one',
   drifted: found = [],
