@@ -1,16 +1,16 @@
 /** What access live resources give: who may log in and with what, and who may read a state. */
 import type { Address } from './address.ts';
 
-/** It has one of the two members. */
+/** Has either `login` or `state`. */
 export interface Access {
   readonly login?: LoginAccess;
   readonly state?: StateAccess;
 }
 
 interface LoginAccess {
-  /** names of service accounts; `*` stands for any characters */
+  /** names of service accounts; `*` matches any characters */
   readonly accounts: readonly string[];
-  /** names of their namespaces; `*` stands for any characters */
+  /** names of their namespaces; `*` matches any characters */
   readonly namespaces: readonly string[];
   /** admits further namespaces, by their labels */
   readonly selector?: string;
@@ -21,7 +21,7 @@ interface LoginAccess {
 }
 
 interface StateAccess {
-  /** names of workspaces; empty if the state is shared with all of them */
+  /** names of the workspaces that may read the state; empty with `sharedWith`, which means all of them */
   readonly readers: readonly string[];
   readonly sharedWith?: 'organization' | 'project';
 }

@@ -9,13 +9,13 @@ export interface Address {
 declare const isAddress: unique symbol;
 
 /**
- * `Kind/acme/network-prod`. Kinds and targets have no slash, so the text can be parsed back without loss. Made by
- * `formatAddress`, or from a text of a JSON file by `readAddress`.
+ * `Kind/acme/network-prod`. Kinds and targets have no slash, so the text can be parsed back without loss. `formatAddress` makes it,
+ * or `readAddress` from a text in a JSON file.
  */
 export type AddressText = string & { readonly [isAddress]: true };
 
 export function formatAddress(address: Address): AddressText {
-  return KnownAddress.textOf(address) ?? textOf(address);
+  return KnownAddress.keptText(address) ?? textOf(address);
 }
 
 function textOf({ kind, target, name }: Address): AddressText {
@@ -37,12 +37,12 @@ class KnownAddress implements Address {
     this.#text = textOf(address);
   }
 
-  static textOf(address: Address): AddressText | undefined {
+  static keptText(address: Address): AddressText | undefined {
     return #text in address ? address.#text : undefined;
   }
 }
 
-/** The same address, which keeps its text: a plan uses the address of a resource as a key of maps dozens of times. */
+/** The same address as an object that keeps its text: a plan uses the address of a resource as a key of maps dozens of times. */
 export function knownAddress(address: Address): Address {
   return new KnownAddress(address);
 }
@@ -67,7 +67,7 @@ export function kindAndTarget({ kind, target }: Omit<Address, 'name'>): string {
   return `${kind}/${target}`;
 }
 
-/** The same for an address as text; cheaper than parsing it. */
+/** The same from the text of an address. It does not parse the text, which is faster. */
 export function kindAndTargetIn(text: AddressText): string {
   return text.slice(0, text.indexOf('/', text.indexOf('/') + 1));
 }

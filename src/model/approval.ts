@@ -10,7 +10,7 @@ export type ApprovalMethod = (typeof approvalMethods)[number];
 
 /** `spec.approvals` of a stack: what `trueup ci apply` requires before it writes. */
 export interface ApprovalRules {
-  /** `none`: no approval is needed; all three methods when absent */
+  /** `none`: no approval is needed; absent: all three methods */
   readonly accept?: readonly (ApprovalMethod | 'none')[];
   /** how many different people must approve; 1 when absent */
   readonly count?: number;
@@ -46,7 +46,7 @@ export interface Approval {
   readonly acknowledged: readonly GuardId[];
   /** the messages and rules of acknowledged policies at that time, as keys (`guardKeys`) */
   readonly shown?: readonly string[];
-  /** other parts of this apply that the same person made: indices of pull requests in the order of the merges, or `directPushes` */
+  /** what else in this apply the same person made: indices of pull requests in the order of the merges, or `directPushes` */
   readonly parts?: readonly number[];
 }
 
@@ -60,7 +60,7 @@ export interface RefusedApproval {
   readonly pullRequest?: number;
   /** a clause without a full stop */
   readonly why: string;
-  /** it is for commits that this apply does not have, most likely because they were applied before; of several, reports show the number */
+  /** it is for commits that this apply lacks, most likely because they were applied before; reports only count such approvals */
   readonly isOld?: boolean;
 }
 

@@ -48,8 +48,8 @@ export interface TrailChannel {
   /** @param query without `?`, already encoded */
   get(query: string): Promise<Answer>;
   /**
-   * Milliseconds by which the clock of the service is ahead of the local one, according to its responses; below 0 when it is behind;
-   * undefined until a response had a time.
+   * How far the service's clock is ahead of the local one, in milliseconds, according to its responses; negative if it is behind;
+   * undefined before the first response with a time.
    */
   clockAhead(): number | undefined;
 }
@@ -67,15 +67,15 @@ export class TrailError extends Error {
 }
 
 /**
- * Each poll reads the last so many milliseconds before the previous one again, and drops events that it already has, by id: an event
- * may appear later than its time, after others with later times.
+ * In milliseconds. An event may appear late, after others with later times. So each poll reads again the events that are up to this
+ * much older than the newest known one, and drops those whose ids it knows.
  */
 export const trailOverlap = 60_000;
 
 /** How long the service keeps events, in milliseconds (wire/audit-trails 1.4). */
 export const trailRetention = 14 * 24 * 3_600_000;
 
-// Who last modified a resource. The trail has the resource and the action, never the field. It is not part of what is approved.
+// Who last modified a resource. The trail has the resource and the action, never the field. Approvals do not cover this.
 
 export interface Modification {
   /** RFC 3339 */
@@ -86,7 +86,7 @@ export interface Modification {
   /** the event's id in the trail */
   readonly event: string;
   readonly requestId?: string;
-  /** within an apply of this stack whose requests the service gave no ids for */
+  /** it happened during an apply of this stack whose requests got no ids from the service, so it may be our own write */
   readonly maybeOurs?: true;
 }
 
@@ -95,6 +95,6 @@ export interface LastModified {
   readonly modifications: readonly Modification[];
   /** why others may have modified it as well: the trail was not read back to the last apply */
   readonly unknown?: string;
-  /** milliseconds by which the clock of these times is ahead of the local one; absent if they agree */
+  /** how far the clock of these times is ahead of the local one, in milliseconds; absent if they agree */
   readonly clockAhead?: number;
 }

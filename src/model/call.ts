@@ -1,7 +1,7 @@
 /**
  * Calls are data: one HTTP request that a change needs, complete before anything is sent, in neutral names or in those of a
- * dialect. References are placeholders for secrets and for ids that do not exist yet. They are classes, so that no live value can
- * be mistaken for one.
+ * dialect. References are placeholders for secrets and for ids that do not exist yet. References are instances of classes, so that
+ * no live value can be mistaken for one.
  */
 import type { AddressText } from './address.ts';
 import type { WriteMethod } from './http.ts';
@@ -56,15 +56,15 @@ export interface Call {
   /** statuses that mean that the service carried out the call */
   readonly success: readonly number[];
   /**
-   * Statuses that mean that somebody else already did the same. Exception: the call was repeated after a lost response, and
-   * the kind can prove that the first attempt did it.
+   * Statuses that mean that others already did the same, unless the call was repeated after a lost response and the kind can
+   * prove that the first attempt did it.
    */
   readonly already?: readonly number[];
   /** may be sent again when its response was lost */
   readonly repeatable: boolean;
-  /** the read before it may be the read of a list page, because it changes only its own fields and gives nobody more access */
+  /** the read before this call may be that of a list page, because the call changes only its own fields and widens no access */
   readonly sharesRead?: true;
-  /** the facts among the change's preconditions that still matter to this call after other calls of the change */
+  /** the facts of the change's preconditions that this call still relies on after other calls of the change were sent */
   readonly reliesOn?: readonly string[];
   /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
   readonly createsId?: { readonly address: AddressText; readonly pointer: string };
@@ -77,7 +77,7 @@ export interface Call {
   readonly writes?: readonly string[];
   /** the fields from which it only removes elements: the ledger records no value of them for this call */
   readonly takesFrom?: readonly string[];
-  /** values that it removes, by field: a response that still has one shows that the service ignored the call */
+  /** values that the call removes, by field: a response that still has one shows that the service ignored the call */
   readonly removes?: Readonly<Record<string, Json>>;
   /** the most likely reason of a refusal with this status, if the service does not give it */
   readonly refusalHints?: Readonly<Record<number, string>>;

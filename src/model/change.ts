@@ -1,6 +1,6 @@
 /**
- * A change: one resource, what the plan does with it, and the calls that do it. Its outcome, and the events that apply reports
- * while it works.
+ * A change: one resource, what the plan does with it, and the calls that do it. Also its outcome, and the events that apply
+ * reports while it works.
  */
 import type { Address, AddressText } from './address.ts';
 import type { LastModified } from './audit-trail.ts';
@@ -20,15 +20,15 @@ export interface Change {
   readonly fields: readonly FieldChange[];
   /** what the reader should know but need not act on */
   readonly notes: readonly string[];
-  /** the access that it opens or closes, and to whom; absent when none */
+  /** the access that it widens or narrows, and other risks; absent when there are none */
   readonly risks?: readonly Risk[];
   /** where the manifest declares it; absent when it is no longer declared */
   readonly place?: Place;
   /** the live resource's id, when it exists and has one */
   readonly id?: string;
   /**
-   * The remote ids of the other resources that it names, such as consumers of a state, by address; the address itself if the
-   * same plan creates that resource
+   * the remote ids of the other resources that the resource names, such as consumers of a state, by address; the address itself
+   * if the same plan creates that resource
    */
   readonly references?: Readonly<Record<AddressText, string>>;
   /** hash of the live content, for a removed resource without an id: distinguishes it from a later resource of the same name */
@@ -36,7 +36,7 @@ export interface Change {
   /** for an adoption: the other stack that created the resource or its parent, according to the creator mark */
   readonly createdBy?: string;
   readonly calls: readonly Call[];
-  /** a call of another change that carries out this one, too */
+  /** a call of another change that also carries out this change */
   readonly sharedCall?: CallId;
   /** facts of the live resource, besides its fields, that the calls rely on; checked again before writing */
   readonly preconditions: Readonly<Record<string, Json>>;
@@ -63,7 +63,7 @@ export function approvedIdentity({ action, id, fingerprint }: DigestedChange): I
   return fingerprint === undefined ? undefined : { fingerprint };
 }
 
-/** The remote id of that resource; undefined when it has none. */
+/** The remote id of the resource that an approval of this change covers; undefined if its name is enough, or it has no id. */
 export function approvedId(change: DigestedChange): string | undefined {
   const identity = approvedIdentity(change);
   return identity !== undefined && 'id' in identity ? identity.id : undefined;
@@ -74,7 +74,7 @@ export interface Notice {
   readonly address: Address;
   readonly message: string;
   readonly fix?: string;
-  /** the resource is to be removed, and something prevents it for now: a later plan may remove it. Not in the JSON of plans */
+  /** something prevents the removal of the resource for now: a later plan may remove it. Not in the JSON of plans */
   readonly isPending?: true;
 }
 
@@ -104,7 +104,7 @@ export interface Outcome {
   readonly done?: readonly string[];
   /** failed with a response that is not a refusal, so it may have been carried out */
   readonly inDoubt?: true;
-  /** failed with a refusal that could not be verified by an immediate read; never stored */
+  /** failed, and no immediate read verified that nothing was carried out; never stored */
   readonly refused?: true;
   /** failed or unknown, but a read afterwards found the resource as desired */
   readonly foundTrue?: true;

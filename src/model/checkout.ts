@@ -36,8 +36,8 @@ export interface MissingFiles {
   readonly unknown?: string;
 }
 
-// How the commit of the plan's manifests relates to the one that was applied last. It stops an older job that runs
-// after a newer one, and a job of one branch after one of another.
+// How the commit of the plan's manifests relates to the one that was applied last. Guards use it to stop an older job that runs
+// after a newer one, and a job of one branch that runs after a job of another.
 
 export type CommitOrder =
   /** the same commit, or a later one */
@@ -54,7 +54,7 @@ export type CommitOrder =
   | {
       readonly is: 'uncommitted';
       readonly applied: string;
-      /** the stack's files of this run have uncommitted changes, too: somebody is still editing them */
+      /** the stack's files of this run have uncommitted changes, too: they are still being edited */
       readonly isEdited: boolean;
       /** the fields that applies of uncommitted manifests changed; undefined if the history does not have them */
       readonly set: AppliedFields | undefined;

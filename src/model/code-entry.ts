@@ -1,6 +1,6 @@
 /** One entry of the error catalogue. Titles name no kind: a code is about what went wrong, not about where. */
 
-/** The exit code of an error (architecture: exit codes); a run ends with the most important one. */
+/** Decides the exit code (architecture: exit codes). Of several errors, the most important class decides. */
 export type DiagnosticClass = 'invalid' | 'conflict' | 'incomplete' | 'failure';
 
 export interface CodeEntry {

@@ -98,7 +98,7 @@ const ledgerCodes = {
     fix: 'move it with "trueup ledger move", or name the other place in "spec.ledger"',
   },
   'ledger-lost': {
-    title: 'The stack has a history and no ledger: the history is needed to rebuild it',
+    title: 'The ledger of the stack is lost, but the history that is needed to rebuild it exists',
     class: 'failure',
     fix: 'rebuild the ledger with "trueup recover"',
   },
@@ -158,9 +158,10 @@ const ledgerCodes = {
     fix: 'apply the stack; if its own ledger is damaged, move that away first',
   },
   'look-incomplete': {
-    title: 'Not everything could be read, and unread resources would lose their records',
+    title:
+      'Not everything could be read, so the ledger is not written: unread resources would lose their records',
     class: 'failure',
-    fix: 'make it possible to read all of it, then try again',
+    fix: 'let the token read everything that the message names, then run the command again',
   },
   'nothing-moved': {
     title: 'There are no records to carry over to another address',
@@ -223,7 +224,7 @@ export const codeGroups: readonly CodeGroup[] = [
     title: 'Lint',
     when: 'by "validate" and "plan" when a manifest is valid but probably a mistake, also where nothing changes',
     about:
-      'Each is a warning. List its code in "spec.lint.raise" of the stack to make it an error, or in "spec.lint.allow" to turn it off. "too-many-texts" is an error unless it is allowed, for a service that accepts larger requests.',
+      'Each is a warning, with one exception. List its code in "spec.lint.raise" of the stack to make it an error, or in "spec.lint.allow" to turn it off. "too-many-texts" is an error from the start. Allow it only for a service that accepts larger requests.',
     codes: lintCodes,
   },
   {
@@ -238,7 +239,7 @@ export const codeGroups: readonly CodeGroup[] = [
   },
   {
     title: 'Accepted values',
-    when: 'when live values are written into manifests in place: these values are left out',
+    when: 'when live values are written into manifests in place: a value with one of these errors is left out',
     codes: editCodes,
   },
   {

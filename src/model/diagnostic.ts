@@ -46,7 +46,7 @@ export function incomplete(code: DiagnosticCode, message: string): Diagnostic {
   return { code, severity: 'error', class: 'incomplete', message };
 }
 
-/** The diagnostics as reports show them: sorted, with places in lists, and one for each cause, which names all its resources. */
+/** The diagnostics as reports show them: sorted, with the places of list items, and those with the same cause joined to one. */
 export function asReported(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const causes = Map.groupBy(sortDiagnostics(withListPlaces(diagnostics)), causeOf);
   return [...causes.values()].flatMap(([first, ...more]) => {
@@ -64,9 +64,9 @@ const shownSubjects = 20;
 /** The resource that a message is about: the first one that it names. */
 const subject = /"[A-Z]\w*\/[^/"]+\/[^"]*"|\b[A-Z][A-Za-z]* "[^"]*"/;
 
-/** Equal for diagnostics at one place in a document, or for one item of its list, that differ only in their resource. */
+/** The same key for diagnostics that differ only in the resource that they name, and have the same place and list item. */
 function causeOf(diagnostic: Diagnostic): string | Diagnostic {
-  const { code, severity, class: kind, message, place, found, allowed, fix, related } = diagnostic;
+  const { code, severity, class: errorClass, message, place, found, allowed, fix, related } = diagnostic;
   const [name = ''] = subject.exec(message) ?? [];
   if (place === undefined || name === '') return diagnostic;
   const spot = (at: Place | undefined) => at && [at.file, at.line, at.column];
@@ -74,7 +74,7 @@ function causeOf(diagnostic: Diagnostic): string | Diagnostic {
   const about = name.replace(/[^/"]*"$/, '');
   const others = related?.map(({ place: at, message: says }) => [spot(at), says]);
   return JSON.stringify([
-    ...[code, severity, kind, spot(place), spot(place.list), about],
+    ...[code, severity, errorClass, spot(place), spot(place.list), about],
     ...[message, found, allowed, fix].map((text) => text?.replaceAll(name, '')),
     others,
   ]);

@@ -1,6 +1,6 @@
 /**
  * Drift: how live resources and manifests differ from the ledger, which holds what was last applied. `drifted`: live differs, because
- * somebody changed the target. `pending`: manifests differ, because somebody changed the files.
+ * the target was changed. `pending`: manifests differ, because the files were changed.
  */
 import type { GivenAccess } from './access.ts';
 import type { Place, ShownDiagnostic } from './diagnostic.ts';
@@ -13,14 +13,14 @@ import type { LastModified } from './audit-trail.ts';
 export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
   readonly targets: readonly PlanTarget[];
   readonly drifted: readonly DriftedResource[];
-  /** names in manifests that refer to other objects than the ledger recorded: somebody changed names in the service */
+  /** names in manifests that refer to other objects than the ledger recorded, because names were changed in the service */
   readonly changedNames: readonly DriftedName[];
   readonly pending: readonly PendingResource[];
   /** absent if it was not requested */
   readonly unmanaged?: Unmanaged;
   /** resources without a record in the ledger, whose drift cannot be determined */
   readonly unrecorded: readonly Notice[];
-  /** recorded resources that are live as they were last applied */
+  /** the number of recorded resources whose live state is the one that was last applied */
   readonly unchanged: number;
   /** recorded resources whose drift could not be determined, each with the reason */
   readonly undetermined: readonly Notice[];
@@ -35,7 +35,7 @@ export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
 
 /** A field that changed from its value in the ledger, which is `before`. */
 export interface MovedField extends FieldChange {
-  /** the other side changed, too: of a drifted field the manifest, of a pending one the live value */
+  /** the other side changed, too: the manifest of a drifted field, the live value of a pending field */
   readonly both?: true;
 }
 
@@ -68,7 +68,7 @@ export interface DriftedName {
   readonly given: string;
   /** the id that it has now; an address, if an apply would create the object */
   readonly id: string;
-  /** the ids that the ledger has under it */
+  /** the ids that the ledger has under this name */
   readonly recorded: readonly string[];
   /** a clause with both ids */
   readonly message: string;

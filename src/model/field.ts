@@ -54,7 +54,7 @@ export interface FieldChange {
   readonly unknown?: string;
   /** where the value comes from, if not from the manifest: "default", "no longer declared" */
   readonly origin?: string;
-  /** the names of the objects whose ids the values contain: they are only shown */
+  /** the names of the objects whose ids the values contain; only for display */
   readonly names?: readonly ShownName[];
   /** for a value that was redacted as a whole: its hash, from which the digest is built. The value itself is then the placeholder */
   readonly redacted?: { readonly before?: string; readonly after?: string };
@@ -106,8 +106,8 @@ export function snakeCase(fieldName: string): string {
   return fieldName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-// Field changes as RFC 6902 operations. Applied in order to the live canonical spec they give the desired one, up to
-// the order of sets: a set that grows by one element is one `add`, not a rewrite of every later index.
+// Field changes as RFC 6902 operations. Applied one after another, they turn the live canonical spec into the desired one, up
+// to the order of sets: a set that grows by one element is one `add`, not a rewrite of every later index.
 
 type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
@@ -119,8 +119,8 @@ export function jsonPointer(path: Path): string {
 }
 
 /**
- * The operations of all changes of one resource, in the order of the changes. For a resource that is to be created
- * they start from `{}`. The differ guarantees that the document has the object around a nested change.
+ * The operations of all changes of one resource, in the order of the changes. For a new resource they start from `{}`. The
+ * differ guarantees that the document has the object around a nested change.
  */
 export function toJsonPatch(changes: readonly FieldChange[]): PatchOperation[] {
   return changes.flatMap(operationsOf);

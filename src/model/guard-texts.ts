@@ -94,7 +94,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
     trips:
       'A project, an agent pool, an SSH key or a VCS connection is given by its name, and the ledger has another id for this name. Somebody renamed things in the service, swapped their names, or created another one under the same name.',
     more: [
-      'It also fires if a resource has the name of another resource of the stack, such as two workspaces that exchanged their names in the service: the ledger has its id under another name. Then the plan would write the settings of one into the other. The guard names both ids, and blocks although the stack allows it. Give the resources their names back in the service.',
+      'It also fires if the ledger has the id of a resource under another name of the stack. For example, two workspaces exchanged their names in the service. Then the plan would write the settings of one into the other. The guard names both ids, and blocks even if the stack allows it. Give the resources their names back in the service.',
       'The id in the record of the resource counts. For a resource that did not have the name before, the ids in the records of all others in the target count.',
       'It also fires if nothing else of the resource changes. The apply that acknowledges it records the new id.',
     ],
@@ -123,7 +123,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
       'A resource exists, differs from its manifest, has no ownership tag, and was never written by this stack. "metadata.adopt: true" in its manifest confirms the adoption. With "ownership: ledger" every adoption trips the guard.',
     more: [
       'If the creator mark names another stack, the guard names that stack.',
-      'If the ledger knows another id under this name, it blocks whatever "metadata.adopt" and "spec.guards.allow" say: another team may have created a later resource of that name.',
+      'If the ledger knows another id under this name, the guard blocks even with "metadata.adopt" or "spec.guards.allow": another team may have created a later resource of that name.',
     ],
     check: 'make sure that no other stack or team manages the resource',
   },
@@ -169,7 +169,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
       'The plan sets an automatic destroy, moves it to an earlier time, or allows again what prevented it. The project of the workspace can also cause it.',
     more: [
       'The causes are "autoDestroyAt", "autoDestroyActivityDuration", a move to a project with a shorter duration, and a fixed date in place of a duration that activity extends.',
-      'Such a value can also take effect because destroy plans are allowed again, or because runs are no longer local, those of the workspace or of its project. The guard also fires if the project that decides cannot be read.',
+      'Such a value can also take effect because destroy plans are allowed again, or because the runs of the workspace or its project are no longer local. The guard also fires if the project that decides cannot be read.',
       'For a workspace with "metadata.protect: true" the plan has the error "protected-destroy" instead, also where a change of its project is the cause.',
     ],
     check: 'make sure that the time is right and that nobody needs the resources after it',
@@ -179,7 +179,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
     trips:
       'A change adds policies, accounts, namespaces, addresses, lifetime or readers of a state, or it trusts another cluster or repository.',
     more: [
-      'A lifetime that the mount gives, in place of one of the role, counts as well, and so does the opposite.',
+      'A change from a lifetime of the role to that of the mount also counts, and so does the opposite change.',
     ],
     check: 'read the sentence with "widens" at each change',
   },

@@ -1,5 +1,5 @@
 /**
- * Guards, which stop a plan until somebody acknowledges them, and the risks of changes, which trip some of them.
+ * Guards, which stop a plan until a person acknowledges them, and the risks of changes, which trip some of the guards.
  * Users type the ids of guards, so ids may be added, but never renamed.
  */
 import { type Address, formatAddress } from './address.ts';
@@ -120,7 +120,7 @@ export interface Guard {
   /** one sentence without a full stop */
   readonly message: string;
   readonly concerns: readonly Concern[];
-  /** of a policy: a hash of its severity, match and rule, which the rest does not show */
+  /** of a policy: a hash of its severity, match and rule, which the other members do not show */
   readonly ruleHash?: string;
 }
 
@@ -134,12 +134,13 @@ export interface Concern {
 export interface LoosenedSetting {
   /** for people: `spec.guards.maxDeletes` */
   readonly name: string;
-  /** the value that holds, as YAML on one line, or a word */
+  /** the former value, which still holds for this plan unless `isLost`: as YAML on one line, or a word */
   readonly before: string;
+  /** the looser value, in the same form */
   readonly after: string;
-  /** hashes of the whole values; `before` and `after` may show only what differs */
+  /** hashes of the whole values; `before` and `after` may show only the different parts */
   readonly hashes?: { readonly before: string; readonly after: string };
-  /** the former value cannot hold for the plan */
+  /** this plan cannot use the former value any more */
   readonly isLost?: true;
 }
 
@@ -188,7 +189,7 @@ export interface Risk {
   readonly effect: 'widens' | 'narrows' | 'destroys' | 'affects';
   /** a clause for people: who gains or loses what, or what is destroyed and when */
   readonly message: string;
-  /** the guard that it trips if it widens access; `widening` when absent. A risk that destroys trips `scheduled-destroy` */
+  /** the guard that a risk with `widens` trips; `widening` when absent. A risk with `destroys` trips `scheduled-destroy` */
   readonly guard?: RiskGuard;
 }
 

@@ -31,11 +31,11 @@ export interface Answer {
 
 /** The earlier attempts of one request. */
 export interface AttemptHistory {
-  /** attempts without a 429 */
+  /** attempts that were not answered with a 429 */
   readonly faults: number;
-  /** attempts with a 429 */
+  /** attempts that were answered with a 429 */
   readonly throttled: number;
-  /** milliseconds */
+  /** milliseconds that count towards the time limit of all attempts */
   readonly spent: number;
   /** a refused token was replaced once */
   readonly hasNewToken?: true;

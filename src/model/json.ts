@@ -54,10 +54,10 @@ export function canonicalText(value: Json | undefined): string {
   return sorted === undefined ? joinedText(value) : JSON.stringify(sorted);
 }
 
-/** JavaScript objects put numeric keys first, and `__proto__` is never a normal member, in whatever order they are set. */
+/** JavaScript objects put numeric keys first, even if they are set last, and `__proto__` is never a normal member. */
 const keyWithOwnOrder = /^(?:\d|__proto__$)/;
 
-/** A copy for `JSON.stringify`, which needs a third of the time of `joinedText`; undefined if an object cannot keep the order. */
+/** A copy with sorted keys; undefined if an object cannot keep their order. `JSON.stringify` is three times as fast as `joinedText`. */
 function withSortedKeys(value: Json): Json | undefined {
   if (Array.isArray(value)) {
     const items: Json[] = [];

@@ -10,7 +10,7 @@ import type { Dialect, Target } from './stack.ts';
 
 export interface PlannedCalls {
   readonly calls: readonly Call[];
-  /** a call of another change that carries out this one, too */
+  /** a call of another change that also carries out this change */
   readonly sharedCall?: CallId;
   /** names of facts of the live resource that the calls rely on */
   readonly preconditions?: readonly string[];
@@ -39,8 +39,8 @@ export interface CallContext<
   /** the id of another resource, or a reference when this plan creates that resource; undefined when there is none */
   idOf(address: Address): string | IdReference | undefined;
   /**
-   * Another resource of the same plan.
-   * @param id with it, a renamed resource is found as well, which the plan has at another address: `live.address`
+   * What the same plan does with another resource.
+   * @param id also finds a renamed resource, which the plan has at another address: `live.address`
    */
   peer(
     address: Address,

@@ -4,12 +4,12 @@ import type { CodeTable } from './code-entry.ts';
 export const kindCodes = {
   // how a resource is run
   'two-connections': {
-    title: 'A repository is to be connected in two ways',
+    title: 'A repository has two connections, of which only one is possible',
     class: 'invalid',
     fix: 'keep the one that it is connected through',
   },
   'vcs-repo-incomplete': {
-    title: 'A repository is to be added, and its settings are incomplete',
+    title: 'The settings of a repository that would be added are incomplete',
     class: 'invalid',
     fix: 'give its identifier and how it is connected',
   },
@@ -84,7 +84,7 @@ export const kindCodes = {
     fix: 'remove one of the two',
   },
   'two-triggers': {
-    title: 'Runs are to be started in two ways that exclude each other',
+    title: 'Runs would be started in two ways that exclude each other',
     class: 'invalid',
     fix: 'keep the one that should start runs',
   },
@@ -150,7 +150,7 @@ export const kindCodes = {
     fix: 'remove the document',
   },
   'default-project': {
-    title: 'What the organization uses by default would be renamed',
+    title: 'The plan would rename a resource that the organization uses by default',
     class: 'conflict',
     fix: 'give the document the name that it has in the service',
   },

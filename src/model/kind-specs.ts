@@ -28,7 +28,7 @@ export type SchemaOf<S> = JsonObject & {
   readonly [admits]?: { readonly spec: S; readonly fields: (field: keyof S) => keyof S };
 };
 
-/** What a parent that is not our resource, such as a project, gives to a resource that does not set a field itself. */
+/** The values that a resource inherits from another one, such as a project, for fields that it does not set itself. */
 export interface Inheritable {
   /** the parent, for people: `project "net" (prj-1)` */
   readonly from: string;
@@ -39,8 +39,8 @@ export interface Inheritable {
   /** why the parent could not be read */
   readonly unread?: string;
   /**
-   * The resource with which the plan itself changes these values: they are read before each write that relies on them, because the
-   * change may fail.
+   * the declared parent, if the plan changes these values: the change may fail, so they are read again before each write that
+   * relies on them
    */
   readonly plannedBy?: AddressText;
 }
@@ -55,13 +55,13 @@ export interface CompareContext<D extends Spec = Spec, L extends LiveResource = 
   /** the resource as the plan saw it, which is `live` unless it was read again since */
   readonly planned?: L;
   readonly record?: LedgerRecord<Named<D>>;
-  /** absent if the plan does not change it */
+  /** what the resource inherits after the plan; absent if the plan does not change that */
   readonly inheritable?: Inheritable;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number | undefined;
   /**
    * Another resource.
-   * @param id with it, a renamed resource is found as well, which the plan has at another address: `live.address`
+   * @param id also finds a renamed resource, which the plan has at another address: `live.address`
    */
   peer(
     address: Address,
@@ -86,7 +86,7 @@ export interface PreparedSpecs<P extends Spec = Spec> {
   readonly inherited?: Pick<Inheritable, 'from' | 'values'>;
   /** risks of the change that its two specs alone do not show */
   readonly risks?: readonly Risk[];
-  /** why it is too late for this change: an error, but if it was approved in time, the change is stale */
+  /** why it is too late for this change. It is an error of the plan; if the change was approved in time, it is stale instead */
   readonly expired?: Diagnostic;
   readonly notes?: readonly string[];
   readonly problems?: readonly Diagnostic[];

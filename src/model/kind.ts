@@ -37,7 +37,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly fields: FieldTable;
   /** how an absent field is treated: not managed, or set to its default (if every write replaces the whole resource) */
   readonly absent: 'unmanaged' | 'default';
-  /** fields of `spec` that stand for a document of another kind with the same name and target */
+  /** fields of `spec` that replace a document of another kind with the same name and target */
   readonly shortForms?: Readonly<Record<string, ShortForm>>;
   /** Converts deprecated fields to their successors. Runs once, when manifests are resolved. */
   readonly upgrade?: (spec: Named<D>) => Named<D>;
@@ -48,9 +48,9 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** The other resources that this one names. */
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
   /**
-   * The spec that an export writes for a live resource, if that is not simply the live spec: values that depend on another
-   * field, that are temporary, or that belong to somebody else are left out. `defaults` are the stack's defaults: a field that
-   * they set is always written, or the default would override the live value.
+   * The spec that an export writes for a live resource, if that is not simply the live spec: it leaves out values that depend on
+   * another field, that are temporary, or that belong to others. `defaults` are the stack's defaults: a field that they set is
+   * always written, because otherwise the default would override the live value.
    */
   readonly toManifest?: (live: L, defaults: Named<D>) => Description;
 
@@ -75,8 +75,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     read(session: Session, about: OnPage): Promise<L | undefined>;
   };
   /**
-   * Reads again the values that a parent gives, just before a write that relies on them: one request for each parent in a session,
-   * and one for the parent of all these parents, if it gives a value.
+   * Reads again the values that a parent gives, just before a write that relies on them. A session sends one request for each parent,
+   * and one for their common parent if that gives a value.
    */
   readonly readInheritable?: (session: Session, planned: Inheritable) => Promise<Inheritable>;
   /**
@@ -89,8 +89,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** The two specs to compare, if these are not simply the declared and the live one. */
   readonly prepare?: (sides: CompareContext<D, L>) => PreparedSpecs<P>;
   /**
-   * Texts by which a renamed resource is recognized: two resources are similar when their first texts are equal, and
-   * the more similar the more of the others are equal. Undefined when nothing identifies the resource. `spec` is canonical.
+   * Texts by which a renamed resource is recognized. Two resources are similar when their first texts are equal, and more similar
+   * with each other text that is equal. Undefined when nothing identifies the resource. `spec` is canonical.
    */
   readonly similarity?: (spec: Named<D>) => readonly string[] | undefined;
 
@@ -110,8 +110,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   // Ownership: which stack owns a resource, and what removals change.
   readonly ownership: Ownership;
   /**
-   * Values other than fields, by name, which show whether somebody changed this resource since this stack last wrote it; only for
-   * kinds with an ownership tag, in a target that keeps none.
+   * Values other than fields, by name, that also show whether others changed this resource since this stack last wrote it. Only for
+   * kinds with an ownership tag, in a target that keeps no such tags.
    */
   readonly contentBesides?: (live: L) => Readonly<Record<string, Json>>;
   /** Children only: the spec that remains of a live child whose document is gone, given what was last applied. */
@@ -121,7 +121,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
 
   // Risk: what a change opens, closes or destroys.
   /**
-   * What access a change opens or closes, and to whom. Gets two complete canonical specs: `before` is undefined for a create,
+   * Who gains or loses which access by a change. Gets two complete canonical specs: `before` is undefined for a create,
    * `after` for a delete. The value of a field that `before` lacks is unknown.
    */
   readonly risk?: (
@@ -145,13 +145,13 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** Why this resource must never be deleted, even on request, as a clause; undefined if it may be deleted. */
   readonly permanent?: (live: L) => string | undefined;
   /**
-   * The resources that are in this one, as far as they were read: it is deleted only if the same plan deletes them, or moves them
-   * to another one. A forced deletion overrides neither this nor other blockers.
+   * The resources that are in this one, as far as they were read. This one is deleted only if the same plan deletes them, or moves
+   * them to another one. A forced deletion overrides neither this nor other blockers.
    */
   readonly contents?: (live: L) => readonly Content[];
   /**
    * Why the service will refuse this action on this resource in its current state; empty when it will not. `record` is its
-   * ledger record: our own lock does not block.
+   * ledger record, which shows whether a lock is ours: our own lock does not block.
    */
   readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
   /** Whether the service deletes this resource without checking that nothing is lost: then an approval covers that as well. */
@@ -243,9 +243,9 @@ export interface CheckContext {
   readonly now?: number;
 }
 
-/** A resource to be found on a page. */
+/** A resource, and the page that should have it. */
 export interface OnPage {
-  /** from 0 */
+  /** the index of the page, from 0 */
   readonly page: number;
   /** the session in which each page is read once */
   readonly recent: Session;
@@ -264,7 +264,7 @@ export interface Session {
   readonly dialect: Dialect;
   readonly stack: string;
   readonly reader: Reader;
-  /** only in reads for a plan */
+  /** What the plan declares and records of a kind; only in reads for a plan. */
   known?(kind: string): KnownResources;
   /** what the service was found to lack; all sessions of the target in this run share it, so that it is asked only once */
   readonly lacks: Set<ServiceLack>;
@@ -315,11 +315,11 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly inheritable?: ReadonlyMap<AddressText, Inheritable>;
   /** for declared resources: values that the service will refuse, if the plan sends them */
   readonly refusedValues?: ReadonlyMap<AddressText, readonly RefusedValue[]>;
-  /** the service's own count of them; absent if it gives none */
+  /** the service's own count of the resources; absent if it gives none */
   readonly total?: number;
   /** why this list is not complete; when not empty, nothing is pruned and no plan reports "no changes" */
   readonly incomplete: readonly string[];
-  /** the token may not list them at all, as `incomplete` says */
+  /** the token may not list the resources at all, as `incomplete` says */
   readonly forbidden?: true;
   /** fields that the service did not return, whose drift cannot be seen */
   readonly invisible: readonly string[];
@@ -329,7 +329,7 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly notes: readonly string[];
   /** what the service lacks of its API, one sentence each, for the beginning of the report */
   readonly limits?: readonly string[];
-  /** nothing that was read shows whether the service keeps what is written: the ownership tag of a parent, or a child itself */
+  /** nothing that was read shows whether the service keeps the ownership tag (of a parent) or what is written at all (of a child) */
   readonly unverified?: true;
   /** why declared resources of this kind cannot exist, if the service does not have the kind */
   readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;

@@ -20,8 +20,8 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   /** canonical value last applied of each field that was declared, by top-level field name */
   readonly fields: F;
   /**
-   * the whole canonical content when this stack last wrote it: only if the deletion needs it as evidence. For kinds with an
-   * ownership tag, in a target that keeps none: absent after a write, until a plan finds the resource as declared
+   * the whole canonical content when this stack last wrote it; only if a deletion needs it as evidence. For kinds with an ownership
+   * tag, in a target that keeps no such tags: absent after a write, until a plan finds the resource as declared
    */
   readonly content?: Readonly<Record<string, Json>>;
   /** the names that the manifest gave in place of ids, with the ids in `fields`; absent in ledgers of older versions */
@@ -161,7 +161,7 @@ export interface LedgerLock {
 
 /** The versions of the formats that this version writes. Ledgers of earlier versions are read, too. */
 export const ledgerVersion = 3;
-/** For a moved ledger, an unfinished copy, and one with resources that moved between stacks: earlier versions refuse to read them. */
+/** The version of a moved ledger, an unfinished copy, or one with resources that moved between stacks: earlier trueups refuse it. */
 export const movedLedgerVersion = 4;
 export const historyVersion = 1;
 
@@ -188,13 +188,13 @@ export interface HistoryEntry {
   readonly digest: string;
   /** guards of its plan that blocked, and were acknowledged; absent where none did, and in entries of older versions */
   readonly acknowledged?: readonly GuardId[];
-  /** it applied a part of the stack: so many resources were selected, of all that the stack declared, if that is known */
+  /** it applied a part of the stack: how many resources were selected, and how many the stack declared, if that is known */
   readonly part?: { readonly selected: number; readonly of?: number };
   /** the identity of each target; absent in entries of older versions */
   readonly targets?: Readonly<Record<string, IdentityText>>;
-  /** milliseconds by which the clock of each target was ahead of the run's, below 0 behind; absent for those that sent no time */
+  /** how far the clock of each target was ahead of the run's, in milliseconds, negative if behind; targets that sent no time are absent */
   readonly clocks?: Readonly<Record<string, number>>;
-  /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply ended, which resolved it */
+  /** RFC 3339; for an apply with a creation of unknown outcome: when the later apply ended that resolved it */
   readonly settled?: string;
   /** the plan that was made afterwards, of the whole stack, was empty: everything was live as recorded */
   readonly proved?: true;
@@ -206,13 +206,13 @@ export interface HistoryEntry {
   readonly policies?: PlanPolicies;
   /** resources without a change of their own whose tags changed, as policies saw them; absent in entries of older versions */
   readonly tagged?: Readonly<Record<AddressText, CheckedRecord>>;
-  /** contents of resources that `checked` of the changes, or `tagged`, names, by address */
+  /** by address: the contents of the resources that are named in `tagged`, or in `checked` of a change */
   readonly related?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** declared resources that its plan left as they were; absent in entries of older versions */
   readonly unchanged?: number;
   /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
-  /** of the oldest entry, if "ledger prune" dropped older ones: when the newest of them ended or began, and which approvals they ended */
+  /** in the oldest entry, after "ledger prune": when the newest dropped entry ended or began, and the approvals that dropped ones ended */
   readonly pruned?: { readonly until: string } & Pick<HistoryEntry, 'endedApprovals'>;
   readonly changes: readonly HistoryChange[];
 }
@@ -254,7 +254,7 @@ export interface LedgerStore {
 export interface LockStore {
   readLock(): Promise<LedgerLock | undefined>;
   /**
-   * Takes the lock when nobody holds it, or when the lock that is held has the id `instead`.
+   * Takes the lock when it is free, or when the lock that is held has the id `instead`.
    * @returns the lock that is held now: `wanted`, or the lock of another run
    */
   lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock>;
@@ -267,7 +267,7 @@ export interface HistoryStore {
   keepEntries(entries: readonly HistoryEntry[]): Promise<void>;
   /** Newest first. @throws LedgerError when an entry cannot be read */
   listEntries(limit: number): Promise<readonly HistoryEntry[]>;
-  /** The same, with an error that names the entry in place of each one that cannot be read. */
+  /** The same, but returns an error that names the entry in place of each entry that cannot be read. */
   readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;
   /** Removes these entries; a missing entry is not an error. */
@@ -279,8 +279,8 @@ export interface StackStore extends LedgerStore, LockStore, HistoryStore {
   /** for people: `the ledger "…/payments.ledger.json"` */
   readonly place: string;
   /**
-   * Why this run could not write here, as a clause; undefined as far as that can be found out. Writes nothing.
-   * @throws LedgerError when the store cannot be asked
+   * Why this run could not write here, as a clause; undefined if no reason is found. Writes nothing.
+   * @throws LedgerError when the store does not answer
    */
   whyUnwritable(): Promise<string | undefined>;
   /**

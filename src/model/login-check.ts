@@ -46,7 +46,7 @@ export interface LoginField {
 export type LoginTrial =
   | {
       readonly granted: true;
-      /** lifetime of the token in seconds; 0 never ends */
+      /** lifetime of the token in seconds; 0: it never ends */
       readonly lifetime: number;
       readonly policies: readonly string[];
       /** the service's warnings about the login */

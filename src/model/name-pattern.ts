@@ -1,6 +1,6 @@
 /**
- * Name patterns as the services match them, and which names of a target belong to a stack. `*` stands for any run of
- * characters, and nothing else is special; a pattern is never a regular expression.
+ * Name patterns as the services match them, and which names of a target belong to a stack. `*` matches any characters, and
+ * nothing else is special; a pattern is never a regular expression.
  */
 import type { NameRule } from './kind.ts';
 import type { Target } from './stack.ts';
@@ -45,8 +45,8 @@ function tailOf(pattern: string): string {
 }
 
 /**
- * Whether a name of a target belongs to the stack: it matches `owns`, both folded as the service folds names. Without `owns` every
- * name does. The same rule applies to reading, planning and removing.
+ * Whether a name of a target belongs to the stack. It does if it matches a pattern of `owns`, when both are folded as the service
+ * folds names. Without `owns` every name belongs to it. The same rule applies to reading, planning and removing.
  */
 export function ownsName(
   { owns }: Pick<Target, 'owns'>,

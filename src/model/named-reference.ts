@@ -13,7 +13,7 @@ export interface NamedReference {
   readonly id: Path;
   /** other fields that cannot be set together with the name, besides the field of the id */
   readonly besides?: readonly Path[];
-  /** what it is, in the singular: `agent pool`. One list for each */
+  /** the word for such an object, in the singular: `agent pool`. There is one list for each word */
   readonly what: string;
   /** the kind of these objects, if a stack can manage them */
   readonly kind?: string;
@@ -35,7 +35,7 @@ export type NamedIds = Readonly<Record<string, NamedId>>;
 export interface NameList {
   readonly byName: ReadonlyMap<string, readonly string[]>;
   readonly byId: ReadonlyMap<string, string>;
-  /** why objects may be missing, as a clause: then no name counts as found, because a missing object may have it as well */
+  /** why objects may be missing, as a clause: then no name counts as found, because a missing object may have the same name */
   readonly problem?: string;
 }
 

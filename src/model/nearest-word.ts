@@ -19,7 +19,7 @@ export function nearestWords(word: string, candidates: Iterable<string>, most = 
     if (candidate === word) return [];
     const other = plain(candidate);
     const limit = Math.floor((Math.max(wanted.length, candidate.length) + 1) / 3);
-    // Of thousands of names, most differ in length alone by more than that.
+    // Saves time: most of thousands of names differ too much in their length alone.
     if (Math.abs(wanted.length - other.length) > limit) continue;
     const distance = editDistance(wanted, other);
     if (distance <= limit) near.push({ word: candidate, distance });

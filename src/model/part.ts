@@ -1,6 +1,6 @@
 /**
- * A part of a stack, which `--select` chose. All manifests are known, unlike those of a selection on standard input, but only the part
- * is planned and applied.
+ * A part of a stack, which `--select` chose. Only the part is planned and applied, but all manifests of the stack are known. This is
+ * different for a selection on standard input.
  */
 import type { AddressText } from './address.ts';
 
@@ -12,7 +12,7 @@ export interface ChosenPart extends Pick<PlanPart, 'selectors'> {
   readonly excluded: ReadonlySet<AddressText>;
   /** the names of the targets that have to be read */
   readonly targets: ReadonlySet<string>;
-  /** resources of an earlier plan or apply of this part: where needed, they come along until they are done, although they exist by now */
+  /** resources that came along in an earlier plan or apply of this part: they come along until they are done, although they exist by now */
   readonly begun?: ReadonlySet<AddressText>;
 }
 

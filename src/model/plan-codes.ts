@@ -1,4 +1,4 @@
-/** Codes of problems that forbid applying a plan, and of live values that are not written into manifests. */
+/** Codes of problems that prevent the apply of a plan, and codes of live values that are not written into manifests. */
 import type { CodeTable } from './code-entry.ts';
 
 export const planCodes = {
@@ -19,7 +19,7 @@ export const planCodes = {
     fix: 'correct it as the message says',
   },
   'selector-matches-nothing': {
-    title: 'A selector, or "--project" of an export, matches nothing, or nothing is left of it',
+    title: 'A selector, or "--project" of an export, matches nothing, or the exclusions leave nothing',
     class: 'invalid',
     fix: 'correct it; the message shows what is nearest',
   },
@@ -116,7 +116,7 @@ export const planCodes = {
     fix: 'leave the schedule out, or declare "protect: false" and acknowledge the guard "scheduled-destroy"',
   },
   'past-destroy-time': {
-    title: 'The time of a scheduled destroy has passed, and would be sent',
+    title: 'The plan would send a time for a scheduled destroy that has already passed',
     class: 'invalid',
     fix: 'remove the line, or write a future time',
   },

@@ -1,6 +1,6 @@
 /**
- * The plan: ordered changes with their calls, the coverage, and the digest. Also how two plans differ in what the digest covers, and
- * in nothing else.
+ * The plan: ordered changes with their calls, the coverage, and the digest. Also the difference between two plans, as far as the
+ * digest covers it.
  */
 import type { Address, AddressText } from './address.ts';
 import type { Action, Change, Notice } from './change.ts';
@@ -57,7 +57,7 @@ export interface ChangedName {
   readonly resource?: AddressText;
   /** the field of the id, such as `projectId` */
   readonly field?: string;
-  /** the remote id that the name has now; the address of what the same plan creates */
+  /** the remote id that the name has now; the address, if the same plan creates the resource */
   readonly id: string;
   /** the ids that the ledger has under this name, sorted */
   readonly recorded: readonly string[];
@@ -73,11 +73,11 @@ export interface PlanOrigin {
   readonly commit?: string;
   /** the work tree had changes that were not committed */
   readonly dirty?: true;
-  /** the commit of the pull request, where the CI job names one and `commit` is it or was merged from it */
+  /** the commit of the pull request: only if the CI job names one, and `commit` is that commit or a merge of it */
   readonly pullRequestCommit?: string;
   /**
-   * When an apply last ended the approval of this same plan, according to the ledger at that time (RFC 3339); null if none had. It
-   * orders a plan and an apply without clocks. Absent in plan files of earlier versions.
+   * When an apply last ended an approval of this digest, according to the ledger that the plan was made with (RFC 3339); null if
+   * none had. It shows without comparing clocks whether an apply came after this plan. Absent in plan files of earlier versions.
    */
   readonly lastEnded?: string | null;
 }
@@ -119,8 +119,8 @@ export interface TargetCoverage {
   readonly trail?: string;
 }
 
-// How two plans differ in stack, targets, selection and changes: in what the digest covers, and nothing else. An absent side
-// means that this plan does not have it.
+// How two plans differ in stack, targets, selection and changes: only what the digest covers is compared. An absent side (`one`
+// or `other`) means that this plan does not have it.
 
 export interface PlanDifference {
   /** absent when both have the same stack */
@@ -153,13 +153,13 @@ export interface ChangeDifference {
     readonly one?: string;
     readonly other?: string;
   }[];
-  /** names that resolve to something else, if the plans disagree about what */
+  /** changed names that the two plans resolve differently */
   readonly names?: readonly NameDifference[];
   /** only those that differ */
   readonly fields: readonly FieldDifference[];
 }
 
-/** One name; an absent side has no changed name. */
+/** One name. An absent side means that it is not a changed name in this plan. */
 export interface NameDifference {
   /** the resource that has the name, or the field that is given by a name */
   readonly name: string;

@@ -3,7 +3,7 @@
 export type PolicySource =
   /** patterns, relative to the folder of the stack */
   | { readonly files: readonly string[] }
-  /** a file or a folder in a branch or tag of a remote; from the root of its repository */
+  /** a file or a folder in a branch or tag of a remote; its path begins at the root of the repository */
   | { readonly git: PolicyRef; readonly earlier?: true }
   /** the files of an earlier commit, as they were read */
   | { readonly texts: readonly PolicyText[]; readonly commit: string; readonly earlier: true };

@@ -54,7 +54,7 @@ export interface Policy {
   readonly message?: string;
   readonly exemptions: readonly Exemption[];
   readonly tests: readonly PolicyTest[];
-  /** of its name */
+  /** the place of its name */
   readonly place: Place;
 }
 
@@ -81,7 +81,7 @@ export interface ReadSource {
 
 export interface UsedExemption {
   readonly guard: GuardId;
-  /** of the resource */
+  /** the address of the exempted resource */
   readonly address: string;
   readonly until: string;
   readonly owner: string;

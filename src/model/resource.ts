@@ -39,13 +39,13 @@ export interface DesiredResource<D extends Spec = Spec> {
   /** as written, with stack defaults merged and short forms removed; values are not canonical yet */
   readonly spec: D;
   readonly metadata: Metadata;
-  /** of `metadata.name` in its document, or of the short form that it comes from */
+  /** the place of `metadata.name` in its document, or of the short form that it comes from */
   readonly place: Place;
-  /** of a field of the spec, in the file where it was written (for a default: `trueup.yaml`) */
+  /** The place of a field of the spec, in the file where it was written (for a default: `trueup.yaml`). */
   placeOf(path: Path, side?: 'key' | 'value'): Place;
   /** top-level fields whose value comes from the stack's defaults */
   readonly fromDefaults: readonly string[];
-  /** the names that it gives in place of ids; present once the ids were found, which `spec` then has */
+  /** the names that the manifest gives in place of ids; present once the ids were found: then `spec` has the ids */
   readonly names?: NamedIds;
 }
 
@@ -112,7 +112,7 @@ export function isLikeCreatorMark(text: string): boolean {
   return text.trim().toLowerCase().startsWith(creatorPrefix);
 }
 
-/** Anybody can write the field that holds it, so only valid names of stacks count. */
+/** Anybody can write the field that holds the mark, so only valid names of stacks count. */
 const creatorMark = /^trueup\/(?<stack>[a-z0-9-]{1,63})$/;
 
 export function stackOfCreatorMark(text: string | null | undefined): string | undefined {
@@ -145,7 +145,7 @@ export function parseOwnershipTag(text: string, inherited = false): OwnershipTag
   return tag;
 }
 
-/** The tags parsed so far: the resources of a stack mostly have the same. */
+/** The tags parsed so far: most resources of a stack have the same tag. */
 const tags = new Map<string, OwnershipTag>();
 
 function parsedOwnershipTag(text: string, inherited: boolean): OwnershipTag {

@@ -98,7 +98,7 @@ export interface DefaultsEntry {
   readonly path: Path;
 }
 
-/** All that is given must match: one of the patterns, in which only `*` is special. */
+/** Each given member must match one of its patterns, in which only `*` is special. */
 export interface DefaultsMatch {
   readonly name?: readonly string[];
   readonly target?: readonly string[];
@@ -147,7 +147,7 @@ export interface Guards {
   readonly allow?: readonly BuiltInGuard[];
 }
 
-/** How a stack changes the severity of lint findings; all others keep theirs. */
+/** How a stack changes the severity of lint findings. All other findings keep theirs. */
 export interface Lint {
   /** codes that are errors in this stack */
   readonly raise?: readonly LintCode[];
@@ -171,7 +171,7 @@ type Capability =
   | 'flat-tags-on-create'
   /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
   | 'strict-ip-binding'
-  /** requests must opt out of the project's destroy schedule, and a date alone ends the duration of a workspace (wire/workspaces 1.5.19) */
+  /** a request must opt out of the project's destroy schedule, and a date alone ends the workspace's duration (wire/workspaces 1.5.19) */
   | 'own-auto-destroy'
   /** a request with trigger patterns that turns file triggers off is refused (wire/workspaces 2.1) */
   | 'patterns-need-file-triggers'
@@ -211,8 +211,8 @@ export interface Dialect {
   /** the issuer that an empty issuer of a config means; absent: issuers are not compared */
   readonly defaultIssuer?: string;
   /**
-   * How the service treats a config without a CA certificate that may not use the one of its pod either: it refuses the config, or
-   * trusts the CAs of its own system. Absent: as specified, where public keys are enough.
+   * What the service does with a config that has no CA certificate and may not use the one of the service's pod: it refuses the
+   * config, or trusts the CAs of its own system. Absent: as specified, where public keys are enough.
    */
   readonly withoutCa?: 'refused' | 'system';
   /** a cluster's host without a scheme is reached over TLS; absent: every login fails with it */
@@ -252,7 +252,7 @@ export interface ClientSettings {
   readonly token: string;
   /** variable with the namespace */
   readonly namespace?: string;
-  /** variables with the token of one host; HOST stands for its name, in which "_" is a dot and "__" a hyphen */
+  /** variables with the token of one host; HOST is replaced by its name, with "_" for a dot and "__" for a hyphen */
   readonly hostToken?: string;
   /** JSON file below the home directory with a token for each host */
   readonly credentials?: string;
@@ -260,8 +260,8 @@ export interface ClientSettings {
   readonly tokenFile?: string;
 }
 
-// The identity of a target. The stack chooses a target's name, which may later refer to another address, about which the
-// old records prove nothing. Only this file decides whether two targets have the same address.
+// The identity of a target. The stack chooses the name of a target, so the name may later refer to another address, about which
+// the old records prove nothing. Only this file decides whether two targets have the same address.
 
 export interface TargetIdentity {
   readonly service: Service;

@@ -18,7 +18,7 @@ export function unseenNote(why: string): string {
   return `${unseen}${why}`;
 }
 
-/** @param lock its holder, as a clause: somebody else may take or release it at any time */
+/** @param lock the holder of the lock, as a clause: others may take or release it at any time */
 export function otherLockNote(lock: string): string {
   return `${lock}${otherLock}`;
 }
