@@ -16,7 +16,7 @@ export interface PemBlock {
   readonly rest: string;
 }
 
-/** As the service finds them: a block begins at the start of a line (wire/cluster-auth 2.2). */
+/** Finds PEM blocks as the service does: a block begins at the start of a line (wire/cluster-auth 2.2). */
 const BLOCK = /^-----BEGIN ([A-Z0-9 ]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----/gm;
 
 /** Finds the PEM blocks of a text by their BEGIN and END lines. */
@@ -31,7 +31,7 @@ export function certificateIn({ bytes }: PemBlock): X509Certificate | undefined 
   return bytes && attempt(() => new X509Certificate(bytes));
 }
 
-/** The key itself, or that of a certificate. */
+/** The public key in a block, or that of the certificate in it. */
 export function publicKeyIn(block: PemBlock): KeyObject | undefined {
   const { bytes } = block;
   const key = bytes && attempt(() => createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
@@ -77,7 +77,7 @@ function signatureAlgorithm({ raw }: X509Certificate): string {
   return identifier?.toString('hex') ?? '';
 }
 
-/** The value of the element at the start of the bytes. */
+/** The value of the DER element at the start of the bytes. */
 function derValue(bytes: Buffer): Buffer | undefined {
   const header = headerLength(bytes);
   return bytes.length < header ? undefined : bytes.subarray(header, derLength(bytes));
@@ -88,7 +88,7 @@ function headerLength(bytes: Buffer): number {
   return first < 0x80 ? 2 : 2 + (first & 0x7f);
 }
 
-/** The length of the element at the start of the bytes, its header included. */
+/** The length of the DER element at the start of the bytes, its header included. */
 function derLength(bytes: Buffer): number {
   const header = headerLength(bytes);
   const size =
@@ -96,7 +96,7 @@ function derLength(bytes: Buffer): number {
   return header + size;
 }
 
-// The lint of a config's certificates, whether of the CA or of keys: signed with SHA-1, or soon to expire.
+// The lint of a config's certificates, of the CA and of keys: it reports those that are signed with SHA-1 or expire soon.
 
 const day = 86_400_000;
 

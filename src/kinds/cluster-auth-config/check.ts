@@ -252,7 +252,7 @@ function checkHost({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
   ];
 }
 
-/** Suggests the address that was probably meant, if it has no fault. */
+/** Suggests the address that was probably meant, unless that has a fault, too. */
 function fixOf(host: string): string {
   const [, scheme = '', rest = ''] =
     /^(https?:(?!\d+$)|[a-z][a-z0-9+.-]*:(?=\/\/))?[/\\]*(.*)$/is.exec(host.trim()) ?? [];

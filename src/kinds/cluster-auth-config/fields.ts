@@ -103,8 +103,8 @@ export function prepare(context: Comparison): PreparedSpecs<ConfigSpec> {
 }
 
 /**
- * Every write sends the JWT. If the record has no source of it, the plan shows a change to the declared source, so that the
- * sent source is approved.
+ * The live config with the JWT exactly as recorded, even without a source. Every write sends the JWT, so the plan must show a
+ * source that is not recorded as a change: then an approval covers it.
  */
 function asRecorded(live: ConfigFields, record: LedgerRecord<ConfigFields> | undefined): ConfigFields {
   const last = record?.fields[JWT];
@@ -124,7 +124,7 @@ function comparableConfig(live: LiveConfig, desired: ConfigSpec, recorded: Confi
     const unknown = 'a JWT is stored that this stack did not write, and the service does not return it';
     return { live: spec, unknown: { [JWT]: unknown } };
   }
-  // If the service does not report whether one is stored, rely on what was written last.
+  // If the service does not report whether a JWT is stored, rely on what was written last.
   const isStillStored = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
   return { live: isStillStored ? { ...spec, [JWT]: last } : spec };
 }

@@ -17,7 +17,7 @@ import type { ConfigSpec } from './schema.ts';
 /** The name of every config: each mount has one. */
 export const CONFIG_NAME = CONFIG_PATH;
 
-/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
+/** @throws WireError when the service cannot be reached; a refusal becomes part of the result */
 export async function read(
   session: Session,
   { declared, records, begun, undeclared }: ReadRequest<ConfigSpec>,

@@ -1,5 +1,5 @@
 /**
- * Finds whose JWTs a change of the config makes accepted or refused. Pure. Trusting another cluster, key or issuer counts as
+ * Finds which JWTs are accepted or refused after a change of the config. Pure. Trusting another cluster, key or issuer counts as
  * widening; only removing trust narrows.
  */
 import type { Json } from '../../model/json.ts';

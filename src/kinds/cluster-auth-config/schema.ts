@@ -109,5 +109,5 @@ export const configSpec = Type.Object(
 
 export type ConfigSpec = Declared<Static<typeof configSpec>>;
 
-/** The fields of a live, recorded or canonical config. */
+/** The same fields with values that were not validated: of a live, recorded or canonical config. */
 export type ConfigFields = Named<ConfigSpec>;

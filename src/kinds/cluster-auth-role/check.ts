@@ -105,7 +105,7 @@ function checkWildcardAlone(spec: RoleFields, name: RoleField): ResourceProblem[
   ];
 }
 
-/** Only a warning: the service accepts any name, and an impossible one can be written on purpose, to admit nobody. */
+/** Only a warning: the service accepts any name, and an impossible one can be written on purpose, to admit no account. */
 function checkPossibleNames(spec: RoleFields): ResourceProblem[] {
   return [
     ...impossibleNames(spec, NAMES, {
@@ -195,7 +195,7 @@ function requireAudience(spec: RoleFields): ResourceProblem[] {
 }
 
 // The names that a cluster allows: DNS labels for namespaces, DNS subdomains for service accounts, and labels of namespaces. The
-// secrets service accepts any text, but any other name in a role never admits anybody.
+// secrets service accepts any text in a role, but a name of any other form never admits an account.
 
 const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const dnsLabel = new RegExp(`^${label}$`);

@@ -36,7 +36,7 @@ export function selectedAccountsText(spec: RoleFields): string {
   return `${patternTexts(names, 'every service account').join(', ')} in ${matched}`;
 }
 
-/** Whether its list or its selector admits every namespace; the other one has no effect then. */
+/** Whether the role's list or selector admits every namespace; the other one has no effect then. */
 export function admitsEveryNamespace(spec: RoleFields): boolean {
   return texts(fieldValue(fields, spec, NAMESPACES)).some(admitsAll) || selectsEverything(selectorOf(spec));
 }
@@ -105,7 +105,7 @@ export function lifetimeText(spec: RoleFields): string {
   return parts.length === 0 ? '' : ` for ${parts.join(', ')}`;
 }
 
-/** `a JWT for the audience "payments"`, or one for any. */
+/** `a JWT for the audience "payments"`, or `a JWT for any audience`. */
 export function audience(value: Json): string {
   return value === '' ? 'a JWT for any audience' : `a JWT for the audience ${quoted(String(value))}`;
 }

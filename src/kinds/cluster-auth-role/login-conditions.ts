@@ -75,7 +75,7 @@ export function isSameSelector(one: string, other: string): boolean {
   return some !== undefined && others !== undefined && isDeepStrictEqual(some, others);
 }
 
-/** The labels of a selector that has nothing else; undefined if they are not certain. */
+/** The labels of a selector that has nothing else; undefined if a service may read them differently. */
 function labelsIn(text: string): Readonly<Record<string, string>> | undefined {
   if (documentEnd(text) !== undefined) return undefined;
   const selector = parse(text);
@@ -136,8 +136,8 @@ function isEmptyMap(value: unknown): boolean {
   return isMap(value) && Object.keys(value).length === 0;
 }
 
-// The YAML of a namespace selector, read as the service reads it (wire/cluster-auth 2.5): a label is a string, so every scalar
-// becomes a string: a number in decimal digits, whatever its notation; a boolean as `true` or `false`; a date as it is written.
+// The YAML of a namespace selector, read as the service reads it (wire/cluster-auth 2.5). A label is a string, so every scalar
+// becomes a string: a number in any notation as decimal digits, a boolean as `true` or `false`, a date as it is written.
 
 /**
  * The first document of a text; null if it is empty. If several members have the same name, the last one counts.
@@ -230,7 +230,7 @@ export function isAddressBlock(text: string): boolean {
 
 /**
  * The block that the service stores for an IPv4 address written as IPv6 with a prefix below 96; undefined for any other text.
- * It reads the prefix as one of IPv4, so it would never return the block as declared (wire/cluster-auth 2.4).
+ * The service reads the prefix as one of IPv4, so it would never return the block as declared (wire/cluster-auth 2.4).
  */
 export function storedAsIPv4(text: string): string | undefined {
   const [address = '', prefix] = text.split('/');
@@ -258,7 +258,7 @@ function withoutPort(text: string): string {
   return port !== undefined && Number(port) <= 65_535 ? (v4 ?? v6 ?? text) : text;
 }
 
-/** Only the plain spellings: the parser itself would also read `10` as an address. */
+/** Undefined unless the address has its plain spelling: the parser itself would also read `10` as an address. */
 function addressBits(address: string): number | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return 32;
   return ipaddr.IPv6.isValid(address) && !address.includes('%') ? 128 : undefined;

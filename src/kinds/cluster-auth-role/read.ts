@@ -27,7 +27,7 @@ import { type LiveRole, readRole } from './live-role.ts';
 
 const KIND = 'ClusterAuthRole';
 
-/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
+/** @throws WireError when the service cannot be reached; a refusal becomes part of the result */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveRole>> {
   const known = knownNames(request);
   const others = undeclaredFilter(session.target, request);
@@ -120,6 +120,7 @@ function addressOf(target: Target, name: string): Address {
 interface RoleReading {
   readonly address: Address;
   readonly live?: LiveRole;
+  /** why the role could not be read */
   readonly incomplete?: string;
   /** the response shows a role of another method */
   readonly isAnother?: boolean;
@@ -138,7 +139,7 @@ const maxFailures = 3;
 /** Number of roles that are read at a time; more would only wait in the queue. */
 const concurrency = 10;
 
-/** If the type of the mount is unknown, one role is read first: for another method, no more are read. */
+/** If the type of the mount is unknown, one role is read first. If it belongs to another method, the others are not read. */
 async function readRoles(
   session: Session,
   selected: readonly string[],

@@ -143,13 +143,13 @@ function checkGlobs({ name, was, is, before, after }: RoleSides, part: 'names' |
 
 /**
  * List and selector both admit namespaces, so if one of them admits every namespace, the other one has no effect.
- * Undefined if neither does, before or after.
+ * @returns undefined if neither admits every namespace, before or after
  */
 function checkEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[] | undefined {
-  const [every, now] = [admitsEveryNamespace(before), admitsEveryNamespace(after)];
-  if (!every && !now) return undefined;
-  if (every === now) return [];
-  if (now)
+  const [hadEvery, hasEvery] = [admitsEveryNamespace(before), admitsEveryNamespace(after)];
+  if (!hadEvery && !hasEvery) return undefined;
+  if (hadEvery === hasEvery) return [];
+  if (hasEvery)
     return isOpen(name, is)
       ? [widens(name, `${accountsText(after)} can log in and gets ${policiesText(after)}`, 'wildcard')]
       : [];

@@ -83,7 +83,7 @@ export const roleSpec = Type.Object(
     tokenTtl: lifetime('Lifetime of a token, and of each renewal.', ttlZeroMeaning.tokenTtl),
     tokenMaxTtl: lifetime('Lifetime that renewals cannot exceed.', ttlZeroMeaning.tokenMaxTtl),
     tokenExplicitMaxTtl: lifetime(
-      'Hard cap on the lifetime of a token, whatever else allows renewal.',
+      'Hard cap on the lifetime of a token, also of a periodic one.',
       ttlZeroMeaning.tokenExplicitMaxTtl,
     ),
     tokenPeriod: lifetime(
@@ -129,7 +129,7 @@ export const roleSpec = Type.Object(
         Type.Enum(['', 'default', 'service', 'batch'], {
           type: 'string',
           description:
-            'Kind of token: "service", "batch" (advised for machines; neither periodic nor counted), or the mount\'s own ("default", "" or null). "default-service" and "default-batch" belong to token store roles and are refused here.',
+            'Kind of token: "service", "batch" (advised for machines; without tokenPeriod and tokenNumUses), or the mount\'s own ("default", "" or null). "default-service" and "default-batch" belong to token store roles and are refused here.',
           examples: ['batch'],
         }),
       ),
@@ -154,5 +154,5 @@ export const roleSpec = Type.Object(
 
 export type RoleSpec = Declared<Static<typeof roleSpec>>;
 
-/** The fields of a live, recorded, merged or canonical role. */
+/** The same fields with values that were not validated: of a live, recorded, merged or canonical role. */
 export type RoleFields = Named<RoleSpec>;

@@ -20,6 +20,9 @@ import {
 } from '../../model/resource.ts';
 import { fields as table, type ProjectContext } from './fields.ts';
 
+/** The fact with the direct tags that were read. */
+const directTags = 'direct';
+
 export function calls(change: Change, context: ProjectContext): PlannedCalls {
   switch (change.action) {
     case 'create':
@@ -72,7 +75,7 @@ function given(name: string, value: Json | undefined): JsonObject {
 function updateCalls({ address, fields: changes }: Change, context: ProjectContext): PlannedCalls {
   const isTagged = changes.some(({ path: [name] }) => name === 'tags' || name === 'claim');
   const relationships = isTagged ? { 'tag-bindings': bindingsAfter(changes, context) } : {};
-  const reliesOn = isTagged ? ['direct'] : [];
+  const reliesOn = isTagged ? [directTags] : [];
   const body = documentBody('projects', changedAttributes(changes, context), relationships);
   const update = projectCall(address, context, { suffix: 'update', body, reliesOn });
   return { calls: update === undefined ? [] : [update], preconditions: reliesOn };
@@ -90,7 +93,7 @@ function changedAttributes(fields: readonly FieldChange[], { desired }: ProjectC
   };
 }
 
-/** Mode and pool belong together: a pool is removed with its mode, and never sent with another one. */
+/** Mode and pool belong together: a pool is sent only with the mode `agent`, and removed together with it. */
 function executionAttributes(
   mode: Json | undefined,
   pool: Json | undefined,
@@ -131,8 +134,8 @@ function releaseCalls(address: Address, context: ProjectContext): PlannedCalls {
   if (live === undefined || shownOwnershipTag(live.evidence) === undefined) return { calls: [] };
   const bindings = tagBindingList(asTags(live.facts.direct), undefined, projectTagKey);
   const body = documentBody('projects', {}, { 'tag-bindings': bindings });
-  const release = projectCall(address, context, { suffix: 'update', body, reliesOn: ['direct'] });
-  return { calls: release === undefined ? [] : [release], preconditions: ['direct'] };
+  const release = projectCall(address, context, { suffix: 'update', body, reliesOn: [directTags] });
+  return { calls: release === undefined ? [] : [release], preconditions: [directTags] };
 }
 
 /** The service refuses to delete a project that has workspaces; those that this plan deletes or moves go first. */
@@ -140,6 +143,7 @@ function deleteCalls(address: Address, context: ProjectContext): Call[] {
   const { live, peer } = context;
   const needs = (live?.facts.members ?? []).flatMap(({ name, id }): CallId[] => {
     const named = { ...workspaceOf(address), name };
+    // The plan may have the workspace at another address, so it is looked up by its id as well.
     const { action, fields, live: member } = peer(named, id);
     const workspace = member?.address ?? named;
     if (action === 'delete') return [callId(workspace, 'delete')];

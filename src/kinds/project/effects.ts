@@ -1,5 +1,5 @@
 /**
- * Finds what a change does to the workspaces of the project, which take part of their settings from it: the plan counts and names them,
+ * Finds what a change does to the workspaces of the project, which inherit some of their settings. The plan counts and names them,
  * also those of other owners, and its digest covers these texts.
  */
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
@@ -16,7 +16,7 @@ const mode = 'defaultExecutionMode';
 
 type Effects = Required<Pick<PreparedSpecs, 'risks' | 'problems'>>;
 
-/** The resources of some workspaces that a change has destroyed, or destroyed sooner. */
+/** The workspaces whose resources will be destroyed, or destroyed sooner, because of a change. */
 interface Destroys {
   readonly risk: Risk;
   readonly members: readonly Member[];
@@ -78,7 +78,7 @@ function after(
   return record?.fields[field] === undefined ? (live?.spec[field] ?? null) : null;
 }
 
-/** The duration is set, or shorter than before. */
+/** The destroys that a new or shorter duration schedules. */
 function scheduledDestroys(context: ProjectComparison, live: LiveProject): Destroys[] {
   const [was, becomes] = [live.spec[duration] ?? null, after(context, duration)];
   if (typeof becomes !== 'string') return [];
@@ -97,14 +97,17 @@ function hours(text: string): number {
   return Number.isNaN(count) ? 0 : count * (text.endsWith('d') ? 24 : 1);
 }
 
-/** The service destroys nothing while runs are local: another mode of the project activates the schedules of workspaces that inherit it. */
+/**
+ * The destroys that another mode in place of `local` allows again. The service destroys nothing while runs are local, so this
+ * activates the schedules of the workspaces that inherit the mode.
+ */
 function allowedAgain(
   context: ProjectComparison,
   live: LiveProject,
   sooner: readonly Destroys[],
 ): Destroys[] {
-  const isMoved = after(context, mode) !== (live.spec[mode] ?? null);
-  if (!isMoved || modeAfter(context) === 'local') return [];
+  const isChanged = after(context, mode) !== (live.spec[mode] ?? null);
+  if (!isChanged || modeAfter(context) === 'local') return [];
   const shown = new Set(sooner.flatMap(({ members }) => members));
   const members = membersOf(live).filter(
     (one) => one.inheritsMode && one.isLocal && !shown.has(one) && !isSpared(context, one),
@@ -131,12 +134,12 @@ function destroysAgain(message: string, members: readonly Member[]): Destroys {
   return { risk: { path: [mode], effect: 'destroys', message }, members };
 }
 
-/** The mode that its workspaces inherit after the plan; undefined if unknown. */
+/** The mode that workspaces inherit from the project after the plan; undefined if unknown. */
 function modeAfter(context: ProjectComparison): Json | undefined {
   return after(context, mode) ?? context.live?.facts.organizationMode;
 }
 
-/** When the service destroys the resources of a workspace, once it may; undefined if never. */
+/** When the service destroys the resources of a workspace, once destroys are allowed; undefined if never. */
 function scheduleAfter(context: ProjectComparison, member: Member): string | undefined {
   const own = member.inheritsDuration ? after(context, duration) : member.duration;
   if (typeof own === 'string') return `after ${quotedUnlessPlain(own)} without activity`;
@@ -145,8 +148,8 @@ function scheduleAfter(context: ProjectComparison, member: Member): string | und
 }
 
 /**
- * Whether nothing of a workspace is destroyed after the plan, whatever its schedule: destroy plans are not allowed, or its runs are
- * local. False if a manifest of this stack may change that, because the plan of a part does not contain every change.
+ * Whether the service destroys nothing of a workspace after the plan, even with a schedule: destroy plans are not allowed, or its
+ * runs are local. False if a manifest of this stack may change that, because the plan of a part does not contain every change.
  */
 function isSpared(context: ProjectComparison, member: Member): boolean {
   const { desired, record } = workspaceOfPlan(context, member);
@@ -193,21 +196,21 @@ function unseenMembersText(live: LiveProject): string | undefined {
   return hidden === 0 ? undefined : `${counted(hidden, 'workspace')} in it that this token does not see`;
 }
 
-/** Where the runs of its workspaces execute afterwards: a risk, so that an approval covers which workspaces these are. */
+/** Says where the runs of workspaces that inherit the mode execute afterwards. As a risk, because an approval covers its text. */
 function inheritedModes(context: ProjectComparison, live: LiveProject): Risk[] {
-  const moved = ([mode, 'defaultAgentPoolId'] as const).find(
+  const changed = ([mode, 'defaultAgentPoolId'] as const).find(
     (field) => after(context, field) !== (live.spec[field] ?? null),
   );
   const affected =
-    moved === undefined
+    changed === undefined
       ? undefined
       : membersText(
           membersOf(live).filter(({ inheritsMode }) => inheritsMode),
           live,
         );
-  if (moved === undefined || affected === undefined) return [];
+  if (changed === undefined || affected === undefined) return [];
   const becomes = after(context, mode);
   const where =
     becomes === null ? 'as the organization sets it' : `in the mode ${quotedUnlessPlain(String(becomes))}`;
-  return [{ path: [moved], effect: 'affects', message: `runs of ${affected} execute ${where} afterwards` }];
+  return [{ path: [changed], effect: 'affects', message: `runs of ${affected} execute ${where} afterwards` }];
 }

@@ -35,8 +35,9 @@ export type Member = {
   /** its execution mode is local, its own or inherited */
   readonly isLocal: boolean;
   readonly allowsDestroy: boolean;
-  /** when its resources are destroyed, own, inherited or computed, as the service returns it */
+  /** after this time without activity its resources are destroyed; own or inherited, as the service returns it */
   readonly duration: string | null;
+  /** when its resources are destroyed; own or computed, as the service returns it */
   readonly time: string | null;
   /** its ownership tag protects it; absent if the tags were not read, as just before a write */
   readonly isTaggedProtected?: boolean;

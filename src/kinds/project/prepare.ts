@@ -31,7 +31,7 @@ export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> 
   };
 }
 
-/** The removal of the agent pool that goes with its mode, so that the plan shows it as a change. */
+/** A pool is removed together with the mode `agent`: this declares the removal, so that the plan shows it as a change. */
 function removedPool(
   { defaultExecutionMode: mode, defaultAgentPoolId: pool }: ProjectSpec,
   planned: LiveProject | undefined,
@@ -95,15 +95,15 @@ function renamedDefault({ address, live }: ProjectComparison): Diagnostic[] {
 function tooManyTags({ address, desired, live }: ProjectComparison): Diagnostic[] {
   const direct = asTags(live?.facts.direct);
   const owned = ownTags(direct);
-  const foreign = Object.keys(direct).length - Object.keys(owned).length;
+  const reserved = Object.keys(direct).length - Object.keys(owned).length;
   const own = Object.keys(desired.tags === undefined ? owned : asTags(desired.tags)).length;
-  if (own + foreign + 1 <= maxTags) return [];
+  if (own + reserved + 1 <= maxTags) return [];
   return [
     {
       code: 'no-room-for-claim',
       severity: 'error',
       class: 'conflict',
-      message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings with the ownership tag, and the service allows ${maxTags}`,
+      message: `${quoted(formatAddress(address))} would have ${own + reserved + 1} tag bindings with the ownership tag, and the service allows ${maxTags}`,
       fix: 'declare fewer tags, or remove one in the service first',
     },
   ];
@@ -119,7 +119,7 @@ export function contents({ address, facts }: LiveProject): readonly Content[] {
   return members.map(({ id, name }) => ({ address: { ...workspaceOf(address), name }, id }));
 }
 
-/** Clauses about what a plan cannot change. The planner itself checks the workspaces that were read. */
+/** Reasons against a deletion that no plan can remove. The planner itself checks the workspaces that were read (`contents`). */
 export function blockers({ facts }: LiveProject, action: Action): readonly string[] {
   if (action !== 'delete') return [];
   const { members, count = 0, isDefault, mustBeEmpty } = facts;

@@ -1,6 +1,6 @@
 /**
- * Reads projects, from the list that also gives names and inherited values, and the workspaces in each, which are listed for every
- * plan. Just before a write, the project and the workspaces in it are read again.
+ * Reads projects, from the list that also gives names and inherited values, and the workspaces in each project. Just before a write,
+ * the project and the workspaces in it are read again.
  */
 import { recordAbout } from '../../compare/match-ids.ts';
 import { readPages } from '../../api/read-pages.ts';
@@ -47,7 +47,7 @@ const noProjects = {
   fix: 'remove this document, or let the token read the projects of the organization',
 } as const;
 
-/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
+/** @throws WireError when the service cannot be reached; a refusal becomes part of the result */
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveProject>> {
   // An export does not show what a change would do to the workspaces, so it does not list them.
   const [list, workspaces] = await Promise.all([
@@ -195,7 +195,7 @@ function mayDestroy({ declared, records }: Request, item: ProjectItem): boolean 
   });
 }
 
-/** Adds whether the ownership tag protects it. Unreadable tags change nothing: the guard names the workspace anyway. */
+/** Adds whether the ownership tag protects the workspace. Unreadable tags change nothing: the guard names the workspace anyway. */
 async function withProtection(list: WorkspaceList, member: Member): Promise<Member> {
   const item = list.byId.get(member.id);
   const isUntagged = !list.hasTags && list.tagged.size > 0 && !list.tagged.has(member.id);
@@ -283,7 +283,7 @@ function pagesError(url: string, problem: Answer | string): WireError {
   return new WireError(why, { method: 'GET', url, sent: false });
 }
 
-/** Sorted by name. */
+/** The workspaces as members of the project, sorted by name. */
 function membersFrom({ attributes: project }: ProjectItem, items: readonly WorkspaceItem[] = []): Member[] {
   const field = 'auto-destroy-activity-duration';
   return items

@@ -77,5 +77,5 @@ export const projectSpec = Type.Object(
 
 export type ProjectSpec = Declared<Static<typeof projectSpec>>;
 
-/** The fields of a live, recorded or canonical project. */
+/** The same fields with values that were not validated: of a live, recorded or canonical project. */
 export type ProjectFields = Named<ProjectSpec>;

@@ -1,6 +1,6 @@
 /**
- * Makes the calls that change who may read a state. Pure. Consumers are added to and removed from the list, so that two writers
- * never erase each other's. The list is replaced only when global sharing ends, because it was unknown before.
+ * Makes the calls that change who may read a state. Pure. They add consumers or remove them, so that two writers never erase each
+ * other's consumers. Only when global sharing ends, a call replaces the list, because it was unknown before.
  */
 import type { Address } from '../../model/address.ts';
 import type { Call, CallObject, IdReference } from '../../model/call.ts';

@@ -27,7 +27,7 @@ export function prepare(context: Comparison): PreparedSpecs<RemoteStateConsumers
   if (desired.consumers === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
   if (live.facts.project === true)
     return { desired, live: { consumers: [] }, problems: [sharedWithProject(context)] };
-  // Use the sharing that the plan read: before this child is written, the change of the workspace may already have ended it.
+  // Use the sharing that the plan read: the change of the workspace may end it before this child is written.
   const { globalRemoteState: found } = workspace.live?.facts ?? {};
   const shared = found ?? live.facts.global;
   if (shared !== true) return { desired, live: { consumers: knownConsumers(context) } };

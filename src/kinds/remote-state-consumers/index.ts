@@ -34,7 +34,7 @@ export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveCon
   access: ({ spec, facts }) => {
     const readers = consumersOf(spec);
     if (facts.project === true) return { state: { readers: [], sharedWith: 'project' } };
-    // The workspace itself says that it is shared with all.
+    // If the state is shared with the whole organization, `access` of the kind Workspace says so.
     return readers.length === 0 ? undefined : { state: { readers } };
   },
   calls,

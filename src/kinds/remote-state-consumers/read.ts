@@ -1,7 +1,7 @@
 /**
- * Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted, as edges
- * from name to id: one request for each hundred consumers, none for a state that is shared with all, because then the service
- * would list the whole organization.
+ * Reads the consumers of the workspaces that a document or the ledger names, or that the plan deletes, as edges from name to id.
+ * It sends one request for each hundred consumers, and none for a state that is shared with all, because then the service would
+ * list the whole organization.
  */
 import { encodeBrackets, type Pages, readPages } from '../../api/read-pages.ts';
 import {
@@ -52,7 +52,7 @@ type ConsumerFacts = {
   readonly readersUnknown?: true;
 };
 
-/** The consumers of a state by name; absent if it is shared with all. */
+/** The consumers of a state by name; absent if the state is shared with all. */
 export type LiveConsumers = LiveResource<{ readonly consumers?: readonly string[] }, ConsumerFacts>;
 
 /** Consumers by name, each with its id. */
@@ -122,7 +122,7 @@ function notAllRead({ name }: WorkspaceItem): string {
 
 const KIND = 'RemoteStateConsumers';
 
-/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+/** @throws WireError when the service cannot be reached; a refusal becomes part of the result */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveConsumers>> {
   const list = await listWorkspaces(session);
   const child = { kind: KIND, target: session.target.name };
@@ -144,11 +144,11 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     }),
   );
   const readAt = new Map(readings.map(({ address, live }) => [formatAddress(address), live] as const));
-  const isAsked = request.declared.some(({ address }) => {
+  const mustAsk = request.declared.some(({ address }) => {
     const text = formatAddress(address);
     return !readAt.has(text) || readAt.get(text)?.facts.global === true;
   });
-  if (await lacksConsumers(session, readings, { list, isAsked, records: request.records }))
+  if (await lacksConsumers(session, readings, { list, mustAsk, records: request.records }))
     return withoutConsumers(list.incomplete, readings, isPlannedDeletion);
   const unseen = readings.flatMap(({ address, incomplete }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
@@ -176,10 +176,10 @@ function hasRecordedEdges(records: ReadRequest['records'], ids: ReadonlySet<stri
 async function lacksConsumers(
   session: Session,
   readings: readonly ConsumersReading[],
-  { list, isAsked, records }: AskedOf,
+  { list, mustAsk, records }: AskedOf,
 ): Promise<boolean> {
   const asked = readings.filter(({ live }) => live === undefined || live.facts.edges !== undefined);
-  if (asked.some(({ missing }) => missing !== true) || (asked.length === 0 && !isAsked)) return false;
+  if (asked.some(({ missing }) => missing !== true) || (asked.length === 0 && !mustAsk)) return false;
   const askedIds = new Set(asked.map(({ child }) => child.item.id));
   if (hasRecordedEdges(records, askedIds)) return false;
   const isShared = (item: WorkspaceItem) => sharedWith(item) !== undefined;
@@ -212,7 +212,8 @@ function withGranted(
 
 interface AskedOf {
   readonly list: WorkspaceList;
-  readonly isAsked: boolean;
+  /** a declared list has not been asked for: so other workspaces are asked, if none was */
+  readonly mustAsk: boolean;
   readonly records: ReadRequest['records'];
 }
 

@@ -26,6 +26,9 @@ import type { TagBindingsSpec } from './schema.ts';
 
 type Context = CallContext<TagBindingsSpec, LiveTags>;
 
+/** The fact with the direct tags that were read. */
+const directTags = 'direct';
+
 export function calls(change: Change, context: Context): PlannedCalls {
   const { address, fields } = change;
   const workspace = workspaceOf(address);
@@ -55,7 +58,7 @@ function addedTags({ fields }: Change): Tags | undefined {
 }
 
 function addCall(address: Address, context: Context, tags: Tags): Call | undefined {
-  const ownershipTag = missingId(address, context);
+  const ownershipTag = tagWithMissingId(address, context);
   return workspaceCall(address, context, {
     suffix: 'add',
     method: 'PATCH',
@@ -74,12 +77,12 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   const relationships = { 'tag-bindings': tagBindingList(tags, ownershipTagAfter(address, context)) };
   const { isWritten, value } = assessmentsAfter(address, context);
   const repeated = repeatedAssessments(value);
-  const isRead = !isWritten && Object.keys(repeated).length > 0;
+  const repeatsLive = !isWritten && Object.keys(repeated).length > 0;
   return workspaceCall(address, context, {
     suffix: 'replace',
     method: 'PATCH',
     body: workspaceBody(repeated, relationships),
-    reliesOn: ['direct', ...(isRead ? ['assessmentsEnabled'] : [])],
+    reliesOn: [directTags, ...(repeatsLive ? ['assessmentsEnabled'] : [])],
     order: callOrder.tags,
     success: [200],
     permission: 'can-update',
@@ -87,8 +90,8 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   });
 }
 
-/** The ownership tag with an id, if it has none: added when tags are written anyway, unless the change of the workspace writes the tag. */
-function missingId(address: Address, context: Context): string | undefined {
+/** The ownership tag with the stack's id, if only the id is missing: a write of tags adds it, unless the workspace's change does. */
+function tagWithMissingId(address: Address, context: Context): string | undefined {
   const { live, stack, stackId } = context;
   const ownershipTag = live?.facts.ownershipTag;
   if (typeof ownershipTag !== 'string' || writtenTag(address, context) !== undefined) return undefined;
@@ -110,12 +113,12 @@ function writtenTag(address: Address, { peer }: Context): FieldChange | undefine
 }
 
 interface AssessmentsAfter {
-  /** whether the change of the workspace writes it; else it must still be as it was read */
+  /** whether the change of the workspace writes the value; else it must still be as it was read */
   readonly isWritten: boolean;
   readonly value: Json | undefined;
 }
 
-/** The value that the workspace has after its own change, which is sent first; live may hide the declared value. */
+/** The "assessments-enabled" of the workspace after its own change, which is sent first; live may hide the declared value. */
 function assessmentsAfter(address: Address, { peer, live, dialect }: Context): AssessmentsAfter {
   const { fields, desired, live: workspace } = peer(workspaceOf(address));
   const { assessmentsEnabled: declared } = desired ?? {};

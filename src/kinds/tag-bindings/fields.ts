@@ -1,5 +1,5 @@
 /**
- * How tags compare: key by key. The live tags without those that the document does not own, the service's own and those that
+ * How tags compare: key by key. Live tags that the document does not own are left out: the service's own tags, and those that
  * `keep` names.
  */
 import {
@@ -43,6 +43,7 @@ export function foreignTags(direct: Json | undefined, desired: TagBindingsSpec):
 
 /** `ownershipTag` is the text of the workspace's own tag, null if there is none. */
 type TagFacts = {
+  /** all direct tags without the ownership tag */
   readonly direct?: Tags;
   readonly ownershipTag?: string | null;
   readonly assessmentsEnabled?: Json;

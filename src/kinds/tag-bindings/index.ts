@@ -5,7 +5,6 @@
 import { asTags } from '../../api/workspaces/tag-bindings.ts';
 import { namesOfWorkspaces, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
-
 import type { Description } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';

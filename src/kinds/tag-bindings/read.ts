@@ -23,7 +23,7 @@ const noTags = {
   fix: 'remove the tags: this service cannot store them',
 } as const;
 
-/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
+/** @throws WireError when the service cannot be reached; a refusal becomes part of the result */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveTags>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
