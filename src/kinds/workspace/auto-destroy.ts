@@ -38,14 +38,14 @@ export function durationAfter(context: WorkspaceComparison): DurationAfter {
   const { [duration]: declared } = desired;
   if (typeof declared === 'string') {
     const own = textOf(declared);
-    return { ...asOwn(own), ...takenOver(context, own) };
+    return { ...asOwn(own), ...replacedByProject(context, own) };
   }
   if (declared === undefined && endsByDate(context)) return asOwn(null);
   const isReset = declared === undefined && record?.fields[duration] !== undefined;
   return declared === null || isReset ? afterNull(context, isReset) : undeclared(context);
 }
 
-/** A date that is sent alone ends the duration, own or inherited (wire/workspaces 1.5.19). The plan decides whether one is sent. */
+/** Whether a date is sent alone, which ends the duration, own or inherited (wire/workspaces 1.5.19). The state at the plan decides. */
 function endsByDate(context: WorkspaceComparison): boolean {
   const { desired, live, planned = live } = context;
   const declared = canonicalTime(desired[time]);
@@ -60,7 +60,7 @@ function afterNull(context: WorkspaceComparison, isReset: boolean): DurationAfte
   const inheritedNow = inheritsNow ? textOf(live.spec[duration]) : null;
   // A value that is already inherited needs no reset.
   if (isReset && inheritedNow !== null) return inheritedAs(inheritedNow);
-  if (endsByNull(context)) return { ...asOwn(null), ...takenOver(context, null) };
+  if (endsByNull(context)) return { ...asOwn(null), ...replacedByProject(context, null) };
   return inheritedNow === null ? fromProject(context) : inheritedAs(inheritedNow);
 }
 
@@ -106,10 +106,13 @@ function fromProject({ inheritable }: WorkspaceComparison): DurationAfter {
 }
 
 /**
- * For a workspace that is not known to have its own duration, and that moves or whose project changes in the same plan: it must be sent,
- * or the project decides.
+ * The duration of the project that would replace the own one, if that was not sent again: for a workspace that moves or whose project
+ * changes in the same plan, unless its duration is known to be its own.
  */
-function takenOver(context: WorkspaceComparison, own: string | null): Pick<DurationAfter, 'replaces'> {
+function replacedByProject(
+  context: WorkspaceComparison,
+  own: string | null,
+): Pick<DurationAfter, 'replaces'> {
   const { live } = context;
   const { inheritsAutoDestroy: inherits } = live?.facts ?? {};
   const isSame = !moves(context) && context.inheritable?.plannedBy === undefined;
@@ -172,7 +175,7 @@ function undeclaredTimeNotes({ desired, live, planned = live, record }: Workspac
 function prepareDuration(context: WorkspaceComparison, after: DurationAfter): PreparedLive {
   const { desired, live, record } = context;
   const declared = desired[duration];
-  // Without it, a moved workspace would inherit the duration of the new project: the request marks this one as its own.
+  // The request marks the duration as the workspace's own. Otherwise, the workspace would inherit that of the project.
   if (after.replaces !== undefined) {
     const project = moves(context) ? 'the new project' : 'after the plan its project';
     const note = `${project} has ${after.replaces ?? 'no duration'}; the request keeps the ${duration} of the workspace`;

@@ -28,7 +28,7 @@ import {
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { changedFields, createAttributes, newRepository, waitsForUpdate } from './request-bodies.ts';
 import { createsFlatTags, separateEndpointCalls, unlockCall } from './separate-endpoints.ts';
-import { patchCall, relying, updateCalls, withOwnershipTag } from './update-calls.ts';
+import { directTags, patchCall, relying, updateCalls, withOwnershipTag } from './update-calls.ts';
 import type { WorkspaceContext } from './workspace-types.ts';
 
 export function calls(change: Change, context: WorkspaceContext): PlannedCalls {
@@ -97,7 +97,7 @@ function flatTags(context: WorkspaceContext): JsonObject {
 
 /**
  * Administrators of a self-hosted service can let new workspaces share their state with everyone (wire/workspaces 5.4).
- * Consumers could not be written then, so a create with declared consumers turns it off.
+ * Consumers could not be written then, so a create with declared consumers turns the sharing off.
  */
 function privateState(address: Address, { peer }: WorkspaceContext): JsonObject {
   const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;
@@ -129,9 +129,9 @@ const refusalHints = {
 };
 
 /**
- * The safe delete; a plain one if the service has none and the target allows it: the number of resources is read just before it. 404
- * is not a success: this service also returns it to a token that may not delete, and a resource that counts as deleted loses its
- * record in the ledger.
+ * The safe delete; a plain one if the service has none and the target allows it, just after the number of resources is read. 404 is
+ * not a success: this service also returns it to a token that may not delete, and a resource that counts as deleted loses its record
+ * in the ledger.
  */
 function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
@@ -166,7 +166,7 @@ function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls
   const relationships = isOwnedByTag ? { 'tag-bindings': withOwnershipTag(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = isOwnedByTag
-    ? patchCall(address, context, { attributes: {}, relationships, reliesOn: ['direct'] })
+    ? patchCall(address, context, { attributes: {}, relationships, reliesOn: [directTags] })
     : undefined;
   const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
   const { live, record } = context;

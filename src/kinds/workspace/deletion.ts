@@ -100,8 +100,8 @@ function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined
 }
 
 /**
- * Whether its document shows that it never had a state: there is no current one, no run, and nothing has changed since its settings were
- * written. A plan relies on that; just before the delete the states are read in any case.
+ * Whether the document of a workspace shows that it never had a state: it has no current state and no run, and nothing has changed
+ * since its settings were written. A plan relies on that; just before the delete the states are read in any case.
  */
 export function showsNoState(item: WorkspaceItem): boolean {
   const { attributes } = item;
@@ -130,20 +130,20 @@ export async function stateAtRisk(session: Session, item: WorkspaceItem): Promis
   ];
   try {
     const [current, newest] = await Promise.all(paths.map((path) => session.reader.get(path)));
-    return whyKept('current', current) ?? whyKept('newest', newest);
+    return riskOf('current', current) ?? riskOf('newest', newest);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return `its states could not be read (${error.message})`;
   }
 }
 
-/** Whether its document shows that there is no current state; false if it does not say. */
+/** Whether the document shows that there is no current state; false if it does not say. */
 function hasNoCurrentState({ relationships }: WorkspaceItem): boolean {
   return memberOf(relationships['current-state-version'], 'data') === null;
 }
 
-/** 404 and an empty list: there is no state. */
-function whyKept(which: 'current' | 'newest', answer: Answer | undefined): string | null {
+/** Why a state would be lost, as a clause; null for a 404 or an empty list, because then there is no state. */
+function riskOf(which: 'current' | 'newest', answer: Answer | undefined): string | null {
   if (answer?.status === 404) return null;
   const data = isJsonObject(answer?.body) ? answer.body['data'] : undefined;
   if (answer?.status !== 200 || data === undefined)

@@ -1,6 +1,6 @@
 /**
- * Services that lack something: that do not return some fields, never report whether an execution mode is a
- * workspace's own, or keep no ownership tags. The ledger records what a write has shown.
+ * Services that lack something: they do not return some fields, never report whether an execution mode is a workspace's own, or
+ * keep no ownership tags. The ledger records what the response to a write has shown.
  */
 import { type Inherited, reportsInheritance } from '../../api/workspaces/projects.ts';
 import { asWorkspaceItem, poolOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
@@ -104,7 +104,7 @@ function ownMode(declared: Json): Json {
     : declared;
 }
 
-// Services that keep no ownership tags: they have no tag bindings, or silently drop them. The latter shows after a write, and the
+// Services that keep no ownership tags: they have no tag bindings, or silently drop them. A drop shows only after a write, and the
 // ledger records it until the tag is seen.
 
 const lostTagMark = 'claimLost';

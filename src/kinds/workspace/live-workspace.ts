@@ -1,6 +1,6 @@
 /**
  * Converts a workspace document, of a read or of the response to a write, to a live workspace in the shape of a manifest. A field
- * that the service does not return is left out, never guessed; an inherited setting is `null`, whatever its effective value.
+ * that the service does not return is left out, never guessed; an inherited setting is `null`, not its effective value.
  */
 import type { Inherited } from '../../api/workspaces/projects.ts';
 import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
@@ -46,12 +46,13 @@ interface ReadWorkspace {
   readonly tags?: BoundTags | undefined;
   /** null: none; undefined: not read */
   readonly retention?: RetentionPolicy | null | undefined;
-  /** as the target sets it */
+  /** `plain`: the target allows deletes that the service does not check */
   readonly deletes?: Target['deletes'];
-  /** undefined: not checked */
+  /** why a plain delete may lose a state, as a clause; null: there is none to lose; undefined: not checked */
   readonly stateAtRisk?: string | null | undefined;
-  /** another workspace has a flat tag in upper case */
+  /** another workspace shows that the service keeps the case of flat tags */
   readonly keepsTagCase?: boolean;
+  /** whether the service derives file triggers from the lists of triggers, as all workspaces and the ledger show */
   readonly fileTriggersDerived?: WorkspaceFacts['fileTriggersDerived'] | undefined;
   /** what it would inherit, which shows whether its mode is its own; absent if the service reports that reliably */
   readonly inherited?: Inherited | undefined;
@@ -116,12 +117,13 @@ function liveFacts(item: WorkspaceItem): WorkspaceFacts {
     assessmentsEnabled: attributes['assessments-enabled'] ?? null,
     inheritsAutoDestroy: typeof inherits === 'boolean' ? inherits : null,
     ...(typeof status === 'string' ? { autoDestroyStatus: status } : {}),
+    // `modeAfter` is the current mode unless `predictAssessments` replaces it.
     ...(typeof mode === 'string' ? { modeAfter: mode, effectiveMode: mode } : {}),
     ...(pool === null ? {} : { agentPool: pool }),
   };
 }
 
-/** The effective values of what it inherits from its project, or through it from the organization. */
+/** The effective values of the fields that a workspace inherits from its project, or through it from the organization. */
 function inheritedValues(
   { executionMode, autoDestroyActivityDuration: duration }: LiveSpec,
   { effectiveMode, inheritsAutoDestroy }: WorkspaceFacts,
@@ -191,6 +193,7 @@ function liveSpec(
   }: Pick<ReadWorkspace, 'retention'> & {
     /** false if its mode is its own, although `setting-overwrites` says that it is inherited */
     readonly trustsOverwrites?: boolean;
+    /** fields that the dialect does not have */
     readonly without?: readonly string[];
   } = {},
 ): LiveSpec {
@@ -326,7 +329,7 @@ function createdFields(body: Call['body']): readonly string[] {
   return tags !== undefined ? [...written, 'tagNames'] : written;
 }
 
-/** Whether the returned value is the workspace's own: a time may be computed from a duration, a duration inherited from the project. */
+/** Whether the returned value is the workspace's own. A time may be computed from a duration, and a duration may be inherited. */
 function isOwnValue(name: string, spec: LiveSpec, { attributes }: WorkspaceItem): boolean {
   const hasDuration = (spec.autoDestroyActivityDuration ?? null) !== null;
   if (name === 'autoDestroyAt') return !hasDuration;

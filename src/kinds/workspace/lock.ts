@@ -1,6 +1,6 @@
 /**
  * Decides whether a lock is ours. It is ours only if the ledger says that we took it, it is still held, and holder and reason are
- * unchanged, as far as the service shows them. Otherwise somebody may have replaced our lock by another one.
+ * unchanged, as far as the service shows them. Otherwise another lock may have replaced ours.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';

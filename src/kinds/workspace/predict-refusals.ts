@@ -1,6 +1,6 @@
 /**
  * Predicts which declared values the service will certainly refuse, from what it reports about itself and its organization.
- * Requests are sent only if a manifest sets such a field. If an answer cannot be read, nothing is refused.
+ * Requests are sent only if a manifest sets such a field. If an answer cannot be read, no refusal is predicted.
  */
 import {
   agentPools,
@@ -38,7 +38,7 @@ export async function predictRefusals(
       const { spec } = one;
       const known = find(one);
       const values = [
-        ...(await missingRetention(session, spec)),
+        ...(await retentionOnHosted(session, spec)),
         ...(await foreignPool(session, spec, known.live)),
         ...(await missingProject(session, spec, known.live)),
         ...(await refusedAssessments(session, spec, { known, all: live })),
@@ -52,14 +52,15 @@ export async function predictRefusals(
   return new Map(refused.filter(([, values]) => values.length > 0));
 }
 
-async function missingRetention(session: Session, spec: WorkspaceSpec): Promise<RefusedValue[]> {
+/** The hosted edition has no retention policies. */
+async function retentionOnHosted(session: Session, spec: WorkspaceSpec): Promise<RefusedValue[]> {
   const isSet = isJsonObject(spec.dataRetentionPolicy);
   return isSet && (await isHosted(session)) === true
     ? [{ fields: ['dataRetentionPolicy'], ...notOnHosted }]
     : [];
 }
 
-/** For an unchanged pool the list is not read. */
+/** A pool that the organization does not have. For an unchanged pool, the list of pools is not read. */
 async function foreignPool(
   session: Session,
   { agentPoolId: pool }: WorkspaceSpec,
@@ -80,8 +81,8 @@ async function foreignPool(
 }
 
 /**
- * Refuses a project that neither a complete list nor a read by id returns. A list without any project, or one that cannot be read,
- * proves nothing: each organization has a default project.
+ * A project that neither a complete list nor a read by id returns. A list without any project, or one that cannot be read, proves
+ * nothing: each organization has a default project.
  */
 async function missingProject(
   session: Session,
@@ -138,7 +139,7 @@ function idlePatterns(
 /**
  * Predicts that the service refuses health assessments because the workspace does not run remotely, by its current mode or the one
  * that it will inherit. A mode in the manifest itself is checked offline.
- * @param all of the organization: they show whether the service has assessments at all
+ * @param sides.all all workspaces of the organization, which show whether the service has assessments at all
  */
 async function refusedAssessments(
   session: Session,
@@ -155,7 +156,7 @@ async function refusedAssessments(
   return [{ fields: ['assessmentsEnabled', 'executionMode', 'projectId'], ...needsRemote(mode) }];
 }
 
-/** Undefined if it could not be read. */
+/** The execution mode after the plan; undefined if it could not be read. */
 async function modeAfter(
   session: Session,
   spec: WorkspaceSpec,

@@ -27,18 +27,18 @@ import {
 } from './workspace-types.ts';
 import { isDeclaration } from '../../model/resource.ts';
 
-const name = 'assessmentsEnabled';
+const assessments = 'assessmentsEnabled';
 
-const assessmentsEnforcedNote = `the organization enforces health assessments: ${name} stays true`;
+const assessmentsEnforcedNote = `the organization enforces health assessments: ${assessments} stays true`;
 
 export function prepareAssessments({ desired, live, record, dialect }: WorkspaceComparison): PreparedLive {
   if (live !== undefined && losesAssessments(desired, live, { record, dialect })) {
     return { live: {}, notes: [needsRemote(String(modeAfter(desired, live)))] };
   }
-  const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[name] === true;
+  const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[assessments] === true;
   if (!isEnforced || !wantsOff(desired, record)) return asReturned;
   return {
-    live: { [name]: false },
+    live: { [assessments]: false },
     notes: [assessmentsEnforcedNote],
   };
 }
@@ -55,27 +55,27 @@ function losesAssessments(
   { record, dialect }: { readonly record: WorkspaceRecord | undefined; readonly dialect: Dialect },
 ): boolean {
   const ends = keptAssessments(true, { mode: modeAfter(desired, live), dialect }) === undefined;
-  const isUndeclared = desired[name] === undefined && record?.fields[name] === undefined;
-  return ends && isUndeclared && live.spec[name] === true;
+  const isUndeclared = desired[assessments] === undefined && record?.fields[assessments] === undefined;
+  return ends && isUndeclared && live.spec[assessments] === true;
 }
 
 function needsRemote(mode: string): string {
-  return `health assessments need the execution mode remote: with ${quotedUnlessPlain(mode)}, an update does not keep ${name}`;
+  return `health assessments need the execution mode remote: with ${quotedUnlessPlain(mode)}, an update does not keep ${assessments}`;
 }
 
-/** Whether a manifest turns them off, explicitly or by no longer declaring them. */
+/** Whether a manifest turns health assessments off, explicitly or by no longer declaring them. */
 function wantsOff(spec: WorkspaceFields, record: WorkspaceRecord | undefined): boolean {
-  const declared: Json | undefined = spec[name];
-  return declared === undefined ? record?.fields[name] !== undefined : declared !== true;
+  const declared: Json | undefined = spec[assessments];
+  return declared === undefined ? record?.fields[assessments] !== undefined : declared !== true;
 }
 
-// Reads what health assessments depend on outside of the workspace: whether its organization enforces them, and the execution
-// mode that it will inherit. Requests are sent only if a manifest may change the outcome (wire/workspaces 5.4).
+// Reads what the health assessments of a workspace depend on besides its document: whether its organization enforces them, and the
+// execution mode that the workspace will inherit. Requests are sent only if a manifest may change the outcome (wire/workspaces 5.4).
 
 export interface WorkspaceReading {
   readonly item: WorkspaceItem;
   readonly live: LiveWorkspace;
-  /** what could not be read of it */
+  /** sentences about what could not be read of the workspace */
   readonly incomplete: readonly string[];
 }
 
@@ -122,7 +122,7 @@ interface Sides {
   readonly live: LiveWorkspace;
 }
 
-/** The mode that it will inherit, if not the current one. Empty also if it does not matter: the manifest declares the assessments. */
+/** The mode that the workspace will inherit, if not the current one. Not if the manifest declares assessments: then it does not matter. */
 async function modeToInherit(session: Session, sides: Sides): Promise<WorkspaceFacts> {
   const { spec, live } = sides;
   const project = spec.projectId ?? live.spec.projectId;
@@ -131,7 +131,7 @@ async function modeToInherit(session: Session, sides: Sides): Promise<WorkspaceF
   return isAsked && !isSame ? { modeAfter: (await projectMode(session, project)) ?? null } : {};
 }
 
-/** Whether it will inherit its mode: by the manifest, else by the reset of a field that is no longer declared, else as it is live. */
+/** Whether the workspace will inherit its mode. The manifest decides, else the reset of an undeclared field, else the live value. */
 export function willInherit({ spec, recorded, live }: Sides): boolean {
   if (spec.executionMode !== undefined) return spec.executionMode === null;
   const own = spec.settingOverwrites?.executionMode;
@@ -140,7 +140,7 @@ export function willInherit({ spec, recorded, live }: Sides): boolean {
   return isReset || live.spec.settingOverwrites?.executionMode === false;
 }
 
-/** Whether it will inherit a mode in place of its own. */
+/** Whether the workspace has its own mode and will inherit one instead. */
 export function endsOwnMode(sides: Sides): boolean {
   return typeof sides.live.spec.executionMode === 'string' && willInherit(sides);
 }

@@ -113,7 +113,8 @@ function replacedConnection(
 }
 
 /**
- * Shows as a change, too, that the agent pool is removed with its mode: restoring the live mode needs both. `live` is as planned.
+ * If the mode `agent` ends, the pool is removed with it. The plan shows this as a change, too, because restoring the live mode needs
+ * both. @param live the spec when the plan was made
  */
 function removedPool({ executionMode, agentPoolId }: PreparedWorkspace, live?: LiveSpec): PreparedWorkspace {
   const leavesAgents = executionMode !== undefined && executionMode !== 'agent';

@@ -46,14 +46,14 @@ import type { LiveWorkspace } from './workspace-types.ts';
 
 type Request = ReadRequest<WorkspaceSpec>;
 
-/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
+/** @throws WireError when the service cannot be reached; a refusal becomes part of the result */
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const needsTags = reliesOnOwnershipTags(session, request);
   if (list.keepsTags === false && needsTags) return { ...noResources, refused: noOwnershipTags };
   const missing = await readMissing(session, list, request);
-  const ours = concernsStack(request);
+  const isRelevant = concernsStack(request);
   const items = [...list.items, ...missing.items];
   const removable = mayBeRemoved(session, request);
   const inherited = inheritedBy(session, items, request);
@@ -66,7 +66,13 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   };
   const details = await Promise.all(
     items.map((item) =>
-      readDetails(session, list, { item, ours: ours(item), removable, inherited, serviceFacts }),
+      readDetails(session, list, {
+        item,
+        isRelevant: isRelevant(item),
+        removable,
+        inherited,
+        serviceFacts,
+      }),
     ),
   );
   const readings = await predictAssessments(session, request, details);
@@ -254,7 +260,8 @@ function mayBeRemoved({ target, stack }: Session, { declared, records, undeclare
 
 interface DetailsWanted {
   readonly item: WorkspaceItem;
-  readonly ours: boolean;
+  /** it concerns the stack, so its details are read */
+  readonly isRelevant: boolean;
   readonly removable: ReturnType<typeof mayBeRemoved>;
   readonly inherited: ReturnType<typeof inheritedBy>;
   /** what all workspaces together show about the service */
@@ -262,7 +269,7 @@ interface DetailsWanted {
 }
 
 /**
- * What workspaces would inherit that the service reports without their own mode. It is read only if it matters: for an export, for a
+ * What a workspace would inherit, if the service reports its mode as inherited. It is read only if it matters: for an export, for a
  * workspace whose mode the manifest or the ledger has, or once something shows that the service reports every mode as inherited.
  */
 function inheritedBy(session: Session, items: readonly WorkspaceItem[], request: Request) {
@@ -288,7 +295,7 @@ function setsMode({ executionMode, agentPoolId, settingOverwrites }: Spec): bool
   return [executionMode, agentPoolId, settingOverwrites].some((value) => value !== undefined);
 }
 
-/** Whether the service reports different inherited modes for two workspaces of one project, which cannot both be true. */
+/** Whether two workspaces of one project have different modes that the service reports as inherited: both cannot be true. */
 function reportsAllInherited(items: readonly WorkspaceItem[]): boolean {
   const byProject = Map.groupBy(items.filter(reportsInheritance), (item) => relatedId(item, 'project'));
   return [...byProject.values()].some(
@@ -296,6 +303,7 @@ function reportsAllInherited(items: readonly WorkspaceItem[]): boolean {
   );
 }
 
+/** For a plan, the states are read only if the document does not already show that there are none. */
 async function plannedRisk(session: Session, item: WorkspaceItem): Promise<string | null> {
   return showsNoState(item) ? null : stateAtRisk(session, item);
 }
@@ -303,15 +311,15 @@ async function plannedRisk(session: Session, item: WorkspaceItem): Promise<strin
 async function readDetails(
   session: Session,
   list: WorkspaceList,
-  { item, ours, removable, inherited, serviceFacts }: DetailsWanted,
+  { item, isRelevant, removable, inherited, serviceFacts }: DetailsWanted,
 ): Promise<WorkspaceReading> {
   const address = knownAddress({ kind: 'Workspace', target: session.target.name, name: item.name });
-  const tagged = list.hasTags || ours || list.tagged.has(item.id);
+  const tagged = list.hasTags || isRelevant || list.tagged.has(item.id);
   const [tags, retention] = await Promise.all([
     tagged ? list.tagsOf(item) : undefined,
-    ours ? readRetention(session, item) : undefined,
+    isRelevant ? readRetention(session, item) : undefined,
   ]);
-  const unexpected = ours ? whyUnexpected(item) : undefined;
+  const unexpected = isRelevant ? whyUnexpected(item) : undefined;
   const problems = [
     ...(unexpected === undefined
       ? []
@@ -327,7 +335,7 @@ async function readDetails(
       retention: retention?.policy,
       deletes: session.target.deletes,
       stateAtRisk: removable(item, tags?.tags) ? await plannedRisk(session, item) : undefined,
-      inherited: ours ? await inherited(item) : undefined,
+      inherited: isRelevant ? await inherited(item) : undefined,
       ...serviceFacts,
     }),
     incomplete: problems,

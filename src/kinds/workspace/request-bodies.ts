@@ -67,7 +67,7 @@ export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): 
   return { ...attributes, ...ownAutoDestroy(desired.autoDestroyActivityDuration, dialect) };
 }
 
-/** Source: wire/workspaces 5.4. */
+/** The attributes in the PATCH of an update (wire/workspaces 5.4). */
 export function updateAttributes(changed: ChangedFields, context: WorkspaceContext): JsonObject {
   const { desired, dialect } = context;
   const attributes: Record<string, Json> = {};
@@ -97,7 +97,7 @@ function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): 
   return { 'auto-destroy-activity-duration': duration, 'inherits-project-auto-destroy': false };
 }
 
-/** A declared duration is sent with a changed date, which ends it if it is sent alone (wire/workspaces 1.5.19). */
+/** A declared duration is sent with a changed date, because a date alone would end the duration (wire/workspaces 1.5.19). */
 function changedDuration(changed: ChangedFields, desired: PreparedWorkspace): Json | undefined {
   const change = changed.get('autoDestroyActivityDuration');
   if (change !== undefined) return change.after;
@@ -149,9 +149,9 @@ function inWireNames(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [kebabCase(name), value]));
 }
 
-// The triggers in an update. A service clears the others when one is set. A limited service may refuse an emptied list together with
-// a tags regex, ignore an emptied regex, or keep a list. For such a service the list of patterns is emptied first, and another
-// update follows for a trigger that may remain. It is sent only if the trigger does remain.
+// The triggers in an update. A service clears the other triggers when one is set. A limited service may refuse an emptied list
+// together with a tags regex, ignore an emptied regex, or keep a list. For such a service the list of patterns is emptied first, and
+// another update is planned for a trigger that may remain. That update is sent only if the trigger does remain.
 
 type TriggerList = (typeof triggerLists)[number];
 
@@ -200,8 +200,8 @@ export function clearingUpdates(
 ): { readonly before?: ClearingUpdate; readonly after?: ClearingUpdate } {
   if (context.target.ownership !== 'ledger') return {};
   const triggers = changedTriggers(changed);
-  const isFirst = triggers.regex === 'set' && triggers.emptied.includes('triggerPatterns');
-  const done = [listInUpdate(triggers, context), isFirst ? 'triggerPatterns' : undefined];
+  const emptiesFirst = triggers.regex === 'set' && triggers.emptied.includes('triggerPatterns');
+  const done = [listInUpdate(triggers, context), emptiesFirst ? 'triggerPatterns' : undefined];
   const left = triggers.emptied.filter((name) => !done.includes(name));
   const patterns = changed.get('triggerPatterns')?.after ?? context.live?.spec.triggerPatterns;
   // An emptied list of patterns removes a tags regex, too.
@@ -209,7 +209,7 @@ export function clearingUpdates(
   const writes = [...left, ...regex];
   const [list = 'triggerPatterns'] = left;
   return {
-    ...(isFirst ? { before: emptying('triggerPatterns', ['triggerPatterns']) } : {}),
+    ...(emptiesFirst ? { before: emptying('triggerPatterns', ['triggerPatterns']) } : {}),
     ...(writes.length === 0 ? {} : { after: emptying(list, writes) }),
   };
 }

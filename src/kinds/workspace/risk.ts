@@ -13,7 +13,7 @@ export function risk(
   return [...sharing(before, after), ...repository(before, after)];
 }
 
-/** Whoever can push to another repository decides what runs with the credentials of the workspace. */
+/** People who can push to another repository decide what runs with the credentials of the workspace. */
 function repository(before: WorkspaceFields | undefined, after: WorkspaceFields | undefined): Risk[] {
   if (before === undefined || after === undefined) return [];
   const [was, is] = [identifierOf(before), identifierOf(after)];

@@ -120,7 +120,7 @@ function isLater(one: Json, other: Json): boolean {
 function afterDuration(context: WorkspaceComparison): Risk[] {
   const { inheritable } = context;
   const after = durationAfter(context);
-  if (after.unread !== undefined) return [unknown(inheritable)];
+  if (after.unread !== undefined) return [unknownDuration(inheritable)];
   const was = durationBefore(context, after);
   const { value, mayBecome } = after;
   if (value !== null && isSooner(value, was)) {
@@ -139,7 +139,7 @@ function afterDuration(context: WorkspaceComparison): Risk[] {
   return value === null ? [] : withoutTime(context, value);
 }
 
-/** What is in effect before the write, with what the plan changes first. */
+/** The duration in effect just before the write, after the changes that the plan makes first, such as that of the project. */
 function durationBefore({ live }: WorkspaceComparison, { replaces }: Pick<DurationAfter, 'replaces'>) {
   return textOf(replaces === undefined ? live?.spec[duration] : replaces) ?? undefined;
 }
@@ -163,8 +163,8 @@ function withoutTime({ desired, live, record }: WorkspaceComparison, remaining: 
   ];
 }
 
-/** Without the reason: it may contain the id of a request, which would change the digest of each plan. */
-function unknown(inheritable: Inheritable | undefined): Risk {
+/** The text leaves out the reason, which may contain the id of a request and so would change the digest of each plan. */
+function unknownDuration(inheritable: Inheritable | undefined): Risk {
   const from = inheritable?.from ?? 'its project';
   return destroys(
     ['projectId'],

@@ -87,7 +87,10 @@ const runFields = {
     false,
   ),
   autoApply: flag('Whether a successful plan is applied without asking.', false),
-  autoApplyRunTrigger: flag('The same for runs that a run trigger started.', false),
+  autoApplyRunTrigger: flag(
+    'Whether a successful plan is applied without asking, for runs that a run trigger started.',
+    false,
+  ),
   autoDestroyAt: Type.Optional(
     nullable(
       Type.String({
@@ -240,7 +243,7 @@ const relationFields = {
           dontDelete: Type.Optional(
             Type.Boolean({
               enum: [true],
-              description: 'Keep all data, whatever the policy of the organization.',
+              description: 'Keep all data, even if the policy of the organization deletes it.',
             }),
           ),
         },

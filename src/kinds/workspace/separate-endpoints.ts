@@ -15,7 +15,7 @@ import { lockFacts } from './lock.ts';
 import type { ChangedField, ChangedFields } from './request-bodies.ts';
 import type { RetentionPolicy, WorkspaceContext, WorkspaceFields } from './workspace-types.ts';
 
-/** The calls for those of these fields that change; on a new workspace an empty field needs no call. */
+/** The calls for the fields of this file that change. On a new workspace, an empty field needs no call. */
 export function separateEndpointCalls(
   address: Address,
   changed: ChangedFields,
@@ -113,7 +113,7 @@ function retentionCall(address: Address, context: WorkspaceContext, policy: Json
 const noRetention =
   'the hosted edition of the service has no data retention policies: if this is one, remove "dataRetentionPolicy"';
 
-/** 409 means that somebody has locked it already, which fulfils the manifest. */
+/** 409 means that the workspace is locked already, which fulfils the manifest. */
 function lockCall(address: Address, context: WorkspaceContext, lock: Json | undefined): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'lock',

@@ -151,7 +151,6 @@ function contradiction({ address }: WorkspaceComparison): Diagnostic {
 // response to a write proves that, and the ledger records it. Then nothing is sent for a value that is no longer declared, and a
 // declared one that contradicts its lists is refused.
 
-const name = 'fileTriggersEnabled';
 const mark = 'fileTriggersDerived';
 
 /** Whether the file triggers of a workspace are on exactly if one of its lists is filled. */
@@ -169,7 +168,10 @@ function isOffWithoutLists({ attributes }: WorkspaceItem): boolean {
   return attributes['file-triggers-enabled'] === false && !hasLists(attributes) && !isFilled(regex);
 }
 
-/** @param lacksParts whether a workspace shows that the service lacks other parts of the API, too */
+/**
+ * Whether the service derives file triggers: `proved` by the ledger, or `likely` from its workspaces.
+ * @param known.lacksParts whether a workspace shows that the service lacks other parts of the API, too
+ */
 export function derivesFileTriggers(
   { target }: Session,
   items: readonly WorkspaceItem[],
@@ -178,7 +180,7 @@ export function derivesFileTriggers(
   if (target.ownership !== 'ledger' || !items.every(followsLists)) return undefined;
   const records = [...known.records];
   if (records.some(hasMark)) return 'proved';
-  const turnedOff = new Set(records.flatMap(({ id, fields }) => (fields[name] === false ? id : [])));
+  const turnedOff = new Set(records.flatMap(({ id, fields }) => (fields[fileTriggers] === false ? id : [])));
   const isLikely = items.some(
     (item) => isOffWithoutLists(item) && known.lacksParts(item) && !turnedOff.has(item.id),
   );
@@ -210,27 +212,27 @@ function contradicts(
   { attributes }: WorkspaceItem,
   { change, desired }: MarkContext<WorkspaceSpec, LiveWorkspace>,
 ): boolean {
-  const declared = desired[name];
+  const declared = desired[fileTriggers];
   const losesLists =
     declared === false &&
     (isFilled(desired.triggerPatterns) || isFilled(desired.triggerPrefixes)) &&
     !hasLists(attributes);
   const regex = memberOf(attributes['vcs-repo'], 'tags-regex');
-  const written = change?.fields.find(({ path }) => path[0] === name);
+  const written = change?.fields.find(({ path }) => path[0] === fileTriggers);
   const byDefault = change?.action === 'create' && !isFilled(regex) ? true : undefined;
   const expected = declared ?? (written === undefined ? byDefault : written.after !== false);
   return losesLists || (expected !== undefined && attributes['file-triggers-enabled'] !== expected);
 }
 
-/** A value that is no longer declared is not reset if that is known to have no effect. */
+/** Does not reset a value that is no longer declared, if a reset is known to have no effect. */
 export function prepareDerivedTriggers(
   { desired, live, planned, record }: WorkspaceComparison,
   prepared: PreparedWorkspace,
 ): PreparedLive {
   const isKnown = [live, planned].some((seen) => seen?.facts.fileTriggersDerived === 'proved');
-  const isReset = desired[name] === undefined && record?.fields[name] !== undefined;
-  return isKnown && isReset && prepared[name] === undefined
-    ? { live: { [name]: true }, notes: [] }
+  const isReset = desired[fileTriggers] === undefined && record?.fields[fileTriggers] !== undefined;
+  return isKnown && isReset && prepared[fileTriggers] === undefined
+    ? { live: { [fileTriggers]: true }, notes: [] }
     : asReturned;
 }
 
@@ -240,12 +242,18 @@ export function removedFileTriggers(
   after: Json | undefined,
   desired: WorkspaceFields,
 ): NonNullable<Call['removes']> {
-  return before === false && after === true && desired[name] === undefined ? { [name]: false } : {};
+  return before === false && after === true && desired[fileTriggers] === undefined
+    ? { [fileTriggers]: false }
+    : {};
 }
 
-/** Whether the response to such a reset shows that the service derives the value. */
+/** Whether the response to a reset of file triggers shows that the service derives the value. */
 export function showsDerived({ attributes }: WorkspaceItem, { removes }: Pick<Call, 'removes'>): boolean {
-  return removes?.[name] === false && attributes['file-triggers-enabled'] === false && !hasLists(attributes);
+  return (
+    removes?.[fileTriggers] === false &&
+    attributes['file-triggers-enabled'] === false &&
+    !hasLists(attributes)
+  );
 }
 
 /** A declared value that contradicts its lists, if the service derives it. */
@@ -254,19 +262,19 @@ export function refusedFileTriggers(
   known: KnownWorkspace,
   evidence: NonNullable<WorkspaceFacts['fileTriggersDerived']>,
 ): RefusedValue[] {
-  const declared = desired[name];
+  const declared = desired[fileTriggers];
   const lists = hasListsAfter({ desired, ...known });
   if (declared === undefined || (declared ?? true) === lists) return [];
   const limitation = evidence === 'proved' ? '' : ', as far as its workspaces show';
   const context = lists ? 'together with a list of triggers' : 'without a list of triggers';
   return [
     {
-      fields: [name, 'triggerPatterns', 'triggerPrefixes', 'vcsRepo'],
+      fields: [fileTriggers, 'triggerPatterns', 'triggerPrefixes', 'vcsRepo'],
       code: 'file-triggers-derived',
-      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${context}: the service derives it from the lists of triggers${limitation}`,
+      message: `${quoted(`${fileTriggers}: ${String(declared)}`)} is not possible ${context}: the service derives it from the lists of triggers${limitation}`,
       fix: lists
-        ? `remove the list of triggers, or ${quoted(name)}`
-        : `declare ${quoted('triggerPatterns')} or ${quoted('triggerPrefixes')}, or remove ${quoted(name)}`,
+        ? `remove the list of triggers, or ${quoted(fileTriggers)}`
+        : `declare ${quoted('triggerPatterns')} or ${quoted('triggerPrefixes')}, or remove ${quoted(fileTriggers)}`,
     },
   ];
 }

@@ -30,6 +30,9 @@ import { separateEndpointCalls } from './separate-endpoints.ts';
 import { removedFileTriggers } from './triggers.ts';
 import type { WorkspaceContext } from './workspace-types.ts';
 
+/** The fact with the direct tags that were read: a call that replaces all tags relies on it. */
+export const directTags = 'direct';
+
 export function updateCalls({ address, fields }: Change, context: WorkspaceContext): PlannedCalls {
   const changed = changedFields(fields);
   const ownershipTag = writtenOwnershipTag(changed, context);
@@ -40,7 +43,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
   const update = patchCall(address, context, {
     attributes: updateAttributes(changed, context),
     relationships,
-    ...(ownershipTag.replaces ? { reliesOn: ['direct'] } : {}),
+    ...(ownershipTag.replaces ? { reliesOn: [directTags] } : {}),
   });
   const calls = [
     ...withClearingUpdates(address, changed, {
@@ -53,7 +56,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
   return relying(calls);
 }
 
-/** The update, between those that clear triggers, if any. */
+/** The update, and the separate updates before and after it that clear triggers, if any. */
 function withClearingUpdates(
   address: Address,
   changed: ChangedFields,
@@ -107,7 +110,7 @@ function clearCall(
   });
 }
 
-/** The health assessments that the update sends, which the one after it has to repeat. */
+/** The `assessments-enabled` that the update sends. The update after it repeats the value, because the service would turn it off. */
 function repeatedIn(update: Call | undefined): JsonObject {
   const { data } = update?.body ?? {};
   const { attributes } = isCallObject(data) ? data : {};
@@ -115,7 +118,7 @@ function repeatedIn(update: Call | undefined): JsonObject {
   return typeof sent === 'boolean' ? { 'assessments-enabled': sent } : {};
 }
 
-/** The defined calls, and all facts that any of them relies on. */
+/** The calls that are defined, with all facts that they rely on as the preconditions of the change. */
 export function relying(drafts: readonly (Call | undefined)[]): PlannedCalls {
   const calls = drafts.filter((call) => call !== undefined);
   return { calls, preconditions: [...new Set(calls.flatMap(({ reliesOn = [] }) => reliesOn))] };
@@ -123,6 +126,7 @@ export function relying(drafts: readonly (Call | undefined)[]): PlannedCalls {
 
 function removedValues(changed: ChangedFields, context: WorkspaceContext): Pick<Call, 'removes'> {
   const { before, after } = changed.get('fileTriggersEnabled') ?? {};
+  // Only where the ledger keeps the ownership, a service may derive file triggers (`derivesFileTriggers`).
   const isLimited = context.target.ownership === 'ledger';
   const removes = {
     ...removedMode(changed, context),
@@ -132,8 +136,8 @@ function removedValues(changed: ChangedFields, context: WorkspaceContext): Pick<
 }
 
 /**
- * The mode that a reset has to remove. Empty if the workspace may inherit the same one, or if the service itself reports whether a
- * mode is inherited: then its response to the reset is the proof.
+ * The mode that a reset has to remove. Empty if the workspace may inherit the same mode, or if the service itself reports whether a
+ * mode is inherited: then the response to the reset shows whether the mode was removed.
  */
 function removedMode(changed: ChangedFields, { live }: WorkspaceContext): NonNullable<Call['removes']> {
   const { before, after } = changed.get('executionMode') ?? {};
@@ -174,7 +178,7 @@ interface PatchDraft extends Pick<Call, 'reliesOn'> {
   readonly relationships: CallObject;
 }
 
-/** undefined when nothing in the document itself changes. */
+/** The PATCH of the workspace; undefined when nothing in the document itself changes. */
 export function patchCall(
   address: Address,
   context: WorkspaceContext,

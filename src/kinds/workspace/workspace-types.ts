@@ -7,7 +7,7 @@ import type { LedgerRecord } from '../../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import type { WorkspaceSpec } from './schema.ts';
 
-/** The fields of a live, recorded or canonical workspace. */
+/** The fields of the spec with values that were not validated: of a live, recorded or canonical workspace. */
 export type WorkspaceFields = Named<WorkspaceSpec>;
 
 export type RepositoryFields = Named<NonNullable<WorkspaceSpec['vcsRepo']>>;
@@ -31,7 +31,7 @@ export type RetentionPolicy = NonNullable<WorkspaceSpec['dataRetentionPolicy']>;
 export type LiveSpec = Omit<WorkspaceFields, keyof ComputedFields> &
   ComputedFields & { readonly name?: string };
 
-/** Whether it is locked, by whom and why. */
+/** Whether a workspace is locked, and the holder and reason of the lock. */
 export type LockFacts = {
   readonly locked?: boolean;
   /** a user, a team or a run; null if the service does not return it */
@@ -68,7 +68,7 @@ export type WorkspaceFacts = LockFacts & {
    * that it would inherit could not be read
    */
   readonly ownMode?: 'proved' | 'unknown';
-  /** that default, if it was read */
+  /** the default that the workspace would inherit, if it was read */
   readonly inheritedMode?: string;
   /**
    * The service derives `fileTriggersEnabled` from the lists of triggers: `proved` by the response to a write, `likely` if all
