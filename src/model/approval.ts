@@ -72,7 +72,7 @@ export interface FoundApprovals {
 
 // What the ledger keeps of approved plans.
 
-/** The approved plan, kept while an apply runs: after a crash the same job is checked against it. */
+/** The approved plan, kept while an apply runs: after a crash, the plan of the same job is compared with it. */
 export interface ApprovedPlan {
   /** version of the digest: a plan that was approved under another version must be approved again */
   readonly version: number;

@@ -83,7 +83,7 @@ export interface Notice {
 export type OutcomeKind =
   /** sent, and the service answered with success */
   | 'applied'
-  /** the resource was already as desired when the call was to be sent */
+  /** the resource was already as desired just before the call; nothing was sent */
   | 'unchanged'
   /** the live resource changed since the plan; nothing was sent */
   | 'stale'

@@ -12,7 +12,7 @@ const units: Readonly<Record<string, number>> = {
   h: 3600,
 };
 
-/** In seconds: the service counts nanoseconds in 64 bits. */
+/** In seconds. The service counts nanoseconds in 64 bits, so a longer duration does not fit. */
 export const longestDuration = 9_223_372_036;
 
 /** Whole seconds, truncated as the service does; undefined when the text is not a duration. */

@@ -50,7 +50,7 @@ export interface FieldChange {
   /** canonical */
   readonly after?: Json;
   readonly shape: Shape;
-  /** set where the value before is unknown: the reason */
+  /** why the value before is unknown; absent if it is known */
   readonly unknown?: string;
   /** where the value comes from, if not from the manifest: "default", "no longer declared" */
   readonly origin?: string;

@@ -80,8 +80,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    */
   readonly readInheritable?: (session: Session, planned: Inheritable) => Promise<Inheritable>;
   /**
-   * For a resource that the plan saw and `readOne` no longer finds: reads a second place of the service. Returns why the
-   * resource may still exist; undefined when it is gone there, too.
+   * For a resource that the plan saw and `readOne` no longer finds: looks for it at a second place of the service, such as a list.
+   * Returns why the resource may still exist; undefined when it is gone there, too.
    */
   readonly whyNotGone?: (session: Session, address: Address, id?: string) => Promise<string | undefined>;
 
@@ -306,7 +306,7 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly unread?: string;
   /** single resources that could not be read, each with the reason: they are neither created nor changed */
   readonly unseen?: ReadonlyMap<AddressText, string>;
-  /** records whose ids lead to another target, each with that target's identity: the ledger does not belong to this one */
+  /** records whose ids lead to another target, each with that target's identity: the ledger was made for that target */
   readonly elsewhere?: ReadonlyMap<AddressText, string>;
   readonly resources: readonly L[];
   /** for declared resources that do not exist: sentences about settings that they will not have after their creation */

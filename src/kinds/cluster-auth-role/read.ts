@@ -66,10 +66,10 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
 /** A field that the dialect does not have shows that the target has the wrong dialect for its service. */
 function otherDialectNotes({ dialect }: Session, answered: readonly Spec[]): string[] {
   const own = fieldNamesOf(dialect);
-  const foreign = new Set(
+  const unexpected = new Set(
     answered.flatMap((spec) => Object.keys(spec).filter((name) => !own.includes(name))),
   );
-  return [...foreign].map(
+  return [...unexpected].map(
     (name) =>
       `its roles have ${quoted(name)}, which the dialect ${quoted(dialect.name)} does not: check the target's "dialect"`,
   );

@@ -29,16 +29,16 @@ export const fields: FieldTable = {
 } satisfies FieldsOf<TagBindingsSpec>;
 
 /**
- * The direct tags that the document does not own: the service's own and those that `keep` names. A declared tag is never foreign,
- * even when a pattern of `keep` matches it.
+ * The direct tags that the document does not own: the service's own and those that `keep` names. The document owns each tag that it
+ * declares, even when a pattern of `keep` matches it.
  */
 export function foreignTags(direct: Json | undefined, desired: TagBindingsSpec): Tags {
   const declared = asTags(desired.tags);
   const patterns = Array.isArray(desired.keep) ? desired.keep.map(String) : [];
-  const isForeign = (key: string) =>
+  const isOfOthers = (key: string) =>
     !Object.hasOwn(declared, key) &&
     (isReserved(key) || patterns.some((pattern) => matchesPattern(key, pattern)));
-  return Object.fromEntries(Object.entries(asTags(direct)).filter(([key]) => isForeign(key)));
+  return Object.fromEntries(Object.entries(asTags(direct)).filter(([key]) => isOfOthers(key)));
 }
 
 /** `ownershipTag` is the text of the workspace's own tag, null if there is none. */
@@ -79,10 +79,10 @@ type Comparison = CompareContext<TagBindingsSpec, LiveTags>;
 export function prepare(context: Comparison): PreparedSpecs<TagBindingsSpec> {
   const { desired, live } = context;
   if (live === undefined) return { desired, problems: unread(context) };
-  const foreign = foreignTags(live.facts.direct, desired);
-  const { length: kept } = Object.keys(foreign);
+  const ofOthers = foreignTags(live.facts.direct, desired);
+  const { length: kept } = Object.keys(ofOthers);
   const tags = asTags(live.spec.tags);
-  const isOwn = ([key]: [string, unknown]) => !Object.hasOwn(foreign, key);
+  const isOwn = ([key]: [string, unknown]) => !Object.hasOwn(ofOthers, key);
   return {
     desired,
     live: { tags: kept === 0 ? tags : Object.fromEntries(Object.entries(tags).filter(isOwn)) },
@@ -105,16 +105,16 @@ function unread({ address, peer }: Comparison): Diagnostic[] {
   ];
 }
 
-function tooMany({ address, desired }: Comparison, foreign: number): Diagnostic[] {
+function tooMany({ address, desired }: Comparison, kept: number): Diagnostic[] {
   const own = Object.keys(asTags(desired.tags)).length;
-  if (own + foreign + 1 <= maxTags) return [];
+  if (own + kept + 1 <= maxTags) return [];
   return [
     {
       code: 'too-many-tags',
       severity: 'error',
       class: 'invalid',
-      message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings, and the service allows ${maxTags}`,
-      found: `${own} declared, ${foreign} kept for others, 1 ownership tag`,
+      message: `${quoted(formatAddress(address))} would have ${own + kept + 1} tag bindings, and the service allows ${maxTags}`,
+      found: `${own} declared, ${kept} kept for others, 1 ownership tag`,
       fix: 'declare fewer tags, or keep fewer',
     },
   ];

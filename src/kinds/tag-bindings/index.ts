@@ -39,8 +39,8 @@ export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
 
 /** The tags of a workspace for an export, without those that `keep` leaves to others. */
 function toManifest({ spec }: LiveTags, defaults: TagBindingsSpec): Description {
-  const foreign = foreignTags(spec.tags, defaults);
-  const own = Object.entries(asTags(spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
+  const ofOthers = foreignTags(spec.tags, defaults);
+  const own = Object.entries(asTags(spec.tags)).filter(([key]) => !Object.hasOwn(ofOthers, key));
   return { spec: { tags: Object.fromEntries(own) } };
 }
 

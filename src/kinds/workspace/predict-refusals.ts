@@ -39,7 +39,7 @@ export async function predictRefusals(
       const known = find(one);
       const values = [
         ...(await retentionOnHosted(session, spec)),
-        ...(await foreignPool(session, spec, known.live)),
+        ...(await missingPool(session, spec, known.live)),
         ...(await missingProject(session, spec, known.live)),
         ...(await refusedAssessments(session, spec, { known, all: live })),
         ...(derived === undefined
@@ -61,7 +61,7 @@ async function retentionOnHosted(session: Session, spec: WorkspaceSpec): Promise
 }
 
 /** A pool that the organization does not have. For an unchanged pool, the list of pools is not read. */
-async function foreignPool(
+async function missingPool(
   session: Session,
   { agentPoolId: pool }: WorkspaceSpec,
   live: LiveWorkspace | undefined,
