@@ -12,7 +12,7 @@ import { runCodes } from './run-codes.ts';
 /** Codes of policies: their files, their rules, and their exemptions. */
 const policyCodes = {
   'policies-unreadable': {
-    title: 'Policies that the stack names cannot be read, or there are none',
+    title: 'Policies that the stack names cannot be read, or do not exist',
     class: ['failure', 'invalid'],
     fix: 'correct "spec.policies", or let the run read the remote that it names; without its policies nothing is planned',
   },
@@ -33,7 +33,7 @@ const policyCodes = {
     fix: 'change the resource so that it follows the policy, or let its owners renew the exemption',
   },
   'exemption-unused': {
-    title: 'An exemption from a policy is about no resource',
+    title: 'An exemption from a policy matches no resource',
     class: 'failure',
     warning: true,
     fix: 'correct the address of the exemption',

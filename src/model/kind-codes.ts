@@ -6,7 +6,7 @@ export const kindCodes = {
   'two-connections': {
     title: 'A repository has two connections, of which only one is possible',
     class: 'invalid',
-    fix: 'keep the one that it is connected through',
+    fix: 'keep the connection that you use',
   },
   'vcs-repo-incomplete': {
     title: 'The settings of a repository that would be added are incomplete',
@@ -44,7 +44,7 @@ export const kindCodes = {
     fix: 'remove the field',
   },
   'foreign-agent-pool': {
-    title: 'An agent pool is not one of the organization',
+    title: 'An agent pool does not belong to the organization',
     class: 'invalid',
     fix: 'write the id of an agent pool of this organization',
   },
@@ -145,7 +145,7 @@ export const kindCodes = {
     fix: 'set "ownership: ledger" for the target',
   },
   'no-projects': {
-    title: 'A document is for a service that has nothing of its kind',
+    title: 'A document declares a resource of a kind that the service does not have',
     class: 'invalid',
     fix: 'remove the document',
   },
@@ -155,7 +155,7 @@ export const kindCodes = {
     fix: 'give the document the name that it has in the service',
   },
   'no-tag-bindings': {
-    title: 'Tags are declared for a service that has none',
+    title: 'Tags are declared, and the service does not support them',
     class: 'invalid',
     fix: 'remove the tags',
   },
@@ -179,10 +179,10 @@ export const kindCodes = {
   'consumers-while-project': {
     title: 'Consumers are listed for a state that the whole project may read',
     class: 'invalid',
-    fix: 'turn that off in the service, or remove the list',
+    fix: 'turn the sharing with the project off in the service, or remove the list',
   },
   'no-consumers': {
-    title: 'Consumers are declared for a service that has none',
+    title: 'Consumers are declared, and the service does not support them',
     class: 'invalid',
     fix: 'remove the list',
   },

@@ -195,7 +195,7 @@ export const manifestCodes = {
     fix: 'write a list of texts, a list of maps with a "key", or a map',
   },
   'private-list': {
-    title: 'A list is a file that git ignores, or one of trueup itself',
+    title: 'A list is a file that git ignores, or a file of trueup itself',
     class: ['invalid', 'incomplete'],
     fix: 'put the list into a file that git tracks: "trueup render" prints what it holds',
   },
@@ -302,7 +302,7 @@ export const manifestCodes = {
     fix: 'keep "renamedFrom" in one of them',
   },
   'reference-to-removed': {
-    title: 'A reference names a resource that is to be removed',
+    title: 'A reference names a resource that a removal request removes',
     class: 'invalid',
     fix: 'remove the reference, or keep what it refers to',
   },

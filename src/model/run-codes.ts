@@ -188,7 +188,7 @@ export const runCodes = {
     fix: 'apply the plan that was approved, or approve this one',
   },
   'approval-stale': {
-    title: 'The plan is neither the approved plan nor the rest of it',
+    title: 'The plan is neither the approved plan nor its remaining part',
     class: 'failure',
     fix: 'review the current plan, and approve it',
   },
@@ -203,7 +203,7 @@ export const runCodes = {
     fix: 'read the plan, then acknowledge them with --ack',
   },
   'commit-needed': {
-    title: 'The command applies a commit, and the files are not those of one',
+    title: 'The command applies a commit, but the files are not those of a commit',
     class: 'failure',
     fix: 'run it in a clean checkout of the protected branch',
   },
@@ -315,7 +315,7 @@ export const runCodes = {
   'same-stack-name': {
     title: 'Two stacks of the repository have the same name',
     class: 'invalid',
-    fix: 'give one of them another name: plans and comments are known by it',
+    fix: 'give one of them another name: plans and comments are found by this name',
   },
   'targets-of-base': {
     title: 'The plan was made with targets of the base branch',
