@@ -56,7 +56,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   ]);
   if (workspaces?.unread !== undefined) return { ...noResources, unread: workspaces.unread };
   if (list.isMissing) return { ...noResources, unsupported: noProjects };
-  const isOurs = concernsStack(request);
+  const isRelevant = concernsStack(request);
   const needsTags = session.target.ownership !== 'ledger' && request.undeclared === undefined;
   const settings = await organizationFacts(session);
   const members = Map.groupBy(workspaces?.items ?? [], (item) => relatedId(item, 'project'));
@@ -70,7 +70,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   };
   const readings = await Promise.all(
     list.items.map(async (item) => {
-      const isAsked = isOurs(item);
+      const isAsked = isRelevant(item);
       const tags = isAsked || list.hasTags ? orNoTags(await list.tagsOf(item), needsTags) : undefined;
       const live = liveProject(addressOf(session, item.name), {
         item,

@@ -25,7 +25,7 @@ export interface DurationAfter {
   readonly isInherited: boolean;
   /** it is already inherited from the same project */
   readonly stays: boolean;
-  /** why the inherited one could not be read */
+  /** why the inherited duration could not be read */
   readonly unread?: string;
   /** the duration that the workspace would get from its new project, null for none, if its own was not sent again */
   readonly replaces?: string | null;
@@ -33,6 +33,7 @@ export interface DurationAfter {
   readonly mayBecome?: string;
 }
 
+/** The duration of the workspace after the plan. */
 export function durationAfter(context: WorkspaceComparison): DurationAfter {
   const { desired, record } = context;
   const { [duration]: declared } = desired;
@@ -64,6 +65,7 @@ function afterNull(context: WorkspaceComparison, isReset: boolean): DurationAfte
   return inheritedNow === null ? fromProject(context) : inheritedAs(inheritedNow);
 }
 
+/** For a duration that is neither declared nor reset. */
 function undeclared(context: WorkspaceComparison): DurationAfter {
   const { live } = context;
   if (live === undefined) return fromProject(context);
@@ -196,8 +198,8 @@ function projectDurationNote(inherited: string): string {
 }
 
 /**
- * While there is a duration, the service always returns a time, and does not report whether it computed it. But a time that this
- * stack has set, and that is still there, was not computed.
+ * If no time is wanted, a time that the service computes from a duration counts as none. The service does not report which times are
+ * computed, but one that this stack has set, and that is still there, is not.
  */
 function prepareTime({ desired, live, record }: WorkspaceComparison, remaining: string | null): PreparedLive {
   const [declared, recorded] = [desired[time], record?.fields[time]];
@@ -217,6 +219,7 @@ function prepareCarriedOut(context: WorkspaceComparison): PreparedLive {
   return { live: { [time]: declared }, notes: [note] };
 }
 
+/** Whether the declared time has passed and was carried out: it is not live any more, and this stack set it or a destroy ended. */
 export function isCarriedOut({ desired, live, record, now }: WorkspaceComparison): boolean {
   if (live === undefined || !hasPassed(desired[time], now)) return false;
   const found = canonicalTime(live.spec[time]);

@@ -78,12 +78,14 @@ export function hasMark(record: WorkspaceRecord | undefined): boolean {
   return record?.marks?.[ownModeMark] === true;
 }
 
+/** The live values of a mode that is certainly the workspace's own, although the service reports it as inherited. */
 export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): PreparedLive {
   const mode = live?.facts.effectiveMode;
   if (live === undefined || typeof mode !== 'string') return asReturned;
   const { settingOverwrites } = desired;
   // It is unknown whether the pool is also the workspace's own: the declared value is assumed.
-  const overwrites = settingOverwrites === undefined ? {} : { settingOverwrites: ownMode(settingOverwrites) };
+  const overwrites =
+    settingOverwrites === undefined ? {} : { settingOverwrites: withOwnMode(settingOverwrites) };
   if (live.facts.ownMode === 'proved') return { live: overwrites, notes: [] };
   if (!hasMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
     return asReturned;
@@ -98,7 +100,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
   };
 }
 
-function ownMode(declared: Json): Json {
+function withOwnMode(declared: Json): Json {
   return isJsonObject(declared) && declared['executionMode'] !== undefined
     ? { ...declared, executionMode: true }
     : declared;

@@ -40,6 +40,7 @@ function allowedAgain(context: WorkspaceComparison): Risk[] {
   return [destroys(path, `its resources can be destroyed again: ${when}`)];
 }
 
+/** The schedule that is in effect after the plan, as a clause; undefined if there is none. */
 function scheduleAfter(context: WorkspaceComparison): string | undefined {
   const { desired, live, record } = context;
   const value = durationWithPlan(context);

@@ -179,7 +179,7 @@ export function derivesFileTriggers(
 ): WorkspaceFacts['fileTriggersDerived'] {
   if (target.ownership !== 'ledger' || !items.every(followsLists)) return undefined;
   const records = [...known.records];
-  if (records.some(hasMark)) return 'proved';
+  if (records.some(isMarked)) return 'proved';
   const turnedOff = new Set(records.flatMap(({ id, fields }) => (fields[fileTriggers] === false ? id : [])));
   const isLikely = items.some(
     (item) => isOffWithoutLists(item) && known.lacksParts(item) && !turnedOff.has(item.id),
@@ -187,7 +187,7 @@ export function derivesFileTriggers(
   return isLikely ? 'likely' : undefined;
 }
 
-function hasMark({ marks }: WorkspaceRecord): boolean {
+function isMarked({ marks }: WorkspaceRecord): boolean {
   return marks?.[mark] === true;
 }
 
@@ -200,7 +200,7 @@ export function derivedTriggerMarks(
     ({ id }) => asWorkspaceItem(memberOf(answers.get(id)?.body, 'data')) ?? [],
   );
   const last = items.at(-1);
-  const wasMarked = record !== undefined && hasMark(record);
+  const wasMarked = record !== undefined && isMarked(record);
   const isDerived =
     last === undefined
       ? wasMarked && live?.facts.fileTriggersDerived === 'proved'
@@ -208,6 +208,7 @@ export function derivedTriggerMarks(
   return isDerived ? { [mark]: true } : {};
 }
 
+/** Whether a response shows other file triggers than the write should have set, or lists that it should have kept as lost. */
 function contradicts(
   { attributes }: WorkspaceItem,
   { change, desired }: MarkContext<WorkspaceSpec, LiveWorkspace>,

@@ -147,8 +147,11 @@ function removedMode(changed: ChangedFields, { live }: WorkspaceContext): NonNul
 }
 
 interface WrittenOwnershipTag {
+  /** absent if the tag is removed or does not change */
   readonly text?: string;
+  /** a separate call adds the tag */
   readonly adds: boolean;
+  /** the update replaces all tags */
   readonly replaces: boolean;
 }
 
