@@ -219,7 +219,7 @@ function prepareCarriedOut(context: WorkspaceComparison): PreparedLive {
   return { live: { [time]: declared }, notes: [note] };
 }
 
-/** Whether the declared time has passed and was carried out: it is not live any more, and this stack set it or a destroy ended. */
+/** Whether the declared time has passed and was carried out: it is no longer live, and this stack set it or a destroy succeeded. */
 export function isCarriedOut({ desired, live, record, now }: WorkspaceComparison): boolean {
   if (live === undefined || !hasPassed(desired[time], now)) return false;
   const found = canonicalTime(live.spec[time]);
