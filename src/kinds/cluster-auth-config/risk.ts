@@ -25,14 +25,14 @@ export function risk(
   ];
 }
 
-function effect(name: keyof ConfigFields, effect: Risk['effect'], message: string): Risk {
+function riskOf(name: keyof ConfigFields, effect: Risk['effect'], message: string): Risk {
   return { path: [name], effect, message };
 }
 
 function trustEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return [
-    effect(
+    riskOf(
       name,
       'widens',
       'JWTs are reviewed by another cluster, or over a connection that trusts another CA',
@@ -46,14 +46,14 @@ function keyEffects(before: Json, after: Json): Risk[] {
   if (old === undefined || now === undefined) return [];
   const name = 'pemKeys';
   if (old.length === 0)
-    return now.length === 0 ? [] : [effect(name, 'narrows', 'signatures of JWTs are verified')];
-  if (now.length === 0) return [effect(name, 'widens', 'signatures of JWTs are no longer verified')];
+    return now.length === 0 ? [] : [riskOf(name, 'narrows', 'signatures of JWTs are verified')];
+  if (now.length === 0) return [riskOf(name, 'widens', 'signatures of JWTs are no longer verified')];
   return [
     ...(now.some((key) => !old.includes(key))
-      ? [effect(name, 'widens', 'JWTs signed with another key are accepted')]
+      ? [riskOf(name, 'widens', 'JWTs signed with another key are accepted')]
       : []),
     ...(old.some((key) => !now.includes(key))
-      ? [effect(name, 'narrows', 'JWTs of a removed key are refused')]
+      ? [riskOf(name, 'narrows', 'JWTs of a removed key are refused')]
       : []),
   ];
 }
@@ -61,8 +61,8 @@ function keyEffects(before: Json, after: Json): Risk[] {
 function switchEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return fieldValue(fields, after, name) === true
-    ? [effect(name, 'narrows', "the service no longer falls back on its own pod's CA and JWT")]
-    : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
+    ? [riskOf(name, 'narrows', "the service no longer falls back on its own pod's CA and JWT")]
+    : [riskOf(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
 /** The issuer is not compared if validation is off, or if no issuer is set and the dialect has no default (wire/cluster-auth 1.7). */
@@ -72,9 +72,9 @@ function issuerEffects(before: ConfigFields, after: ConfigFields, defaultIssuer:
   const isSwitched =
     fieldValue(fields, before, 'disableIssValidation') !== fieldValue(fields, after, 'disableIssValidation');
   const name = isSwitched ? 'disableIssValidation' : 'issuer';
-  if (was === '') return [effect(name, 'narrows', 'the issuer of JWTs is verified')];
-  if (is === '') return [effect(name, 'widens', 'the issuer of JWTs is no longer verified')];
-  return [effect(name, 'widens', 'JWTs of another issuer are accepted')];
+  if (was === '') return [riskOf(name, 'narrows', 'the issuer of JWTs is verified')];
+  if (is === '') return [riskOf(name, 'widens', 'the issuer of JWTs is no longer verified')];
+  return [riskOf(name, 'widens', 'JWTs of another issuer are accepted')];
 }
 
 /** Empty if JWTs of any issuer are accepted. */

@@ -79,13 +79,13 @@ function policiesOf(spec: RoleFields): string[] {
 /** Who may log in with a role, and what the tokens get. */
 export function access({ spec }: { readonly spec: RoleFields }): Access {
   const selector = selectorOf(spec);
-  const audience = String(fieldValue(fields, spec, 'audience') ?? '');
+  const required = String(fieldValue(fields, spec, 'audience') ?? '');
   return {
     login: {
       accounts: texts(fieldValue(fields, spec, NAMES)),
       namespaces: admitsEveryNamespace(spec) ? ['*'] : texts(fieldValue(fields, spec, NAMESPACES)),
       ...(selector === '' || admitsEveryNamespace(spec) ? {} : { selector }),
-      ...(audience === '' ? {} : { audience }),
+      ...(required === '' ? {} : { audience: required }),
       policies: policiesOf(spec),
     },
   };
