@@ -5,9 +5,9 @@
 import { type Address, parseAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
 import { type Change, type OutcomeKind, runStopped } from '../model/change.ts';
-import { type Again, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
+import { type NextAttempt, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
 import { LedgerConflict, LockLost } from '../model/ledger.ts';
-import type { LastRead, Verdict } from './check-before-write.ts';
+import type { ResourceReads, Verdict } from './check-before-write.ts';
 import { GuardedRequest, type LockGuard } from './keep-ledger.ts';
 import { maxAge } from './shared-reads.ts';
 import {
@@ -23,7 +23,7 @@ import {
 
 interface AttemptContext {
   readonly change: Change;
-  readonly lastRead: LastRead;
+  readonly lastRead: ResourceReads;
   readonly send: SendContext;
   readonly lockGuard?: LockGuard | undefined;
   /** @throws when a reference of the call cannot be resolved */
@@ -36,7 +36,7 @@ export type AttemptResult = SendResult | { readonly is: 'stale'; readonly why: s
 /** The failed attempts of a call so far. */
 interface EarlierAttempts {
   readonly attempts: number;
-  readonly again: Again | undefined;
+  readonly again: NextAttempt | undefined;
   /** one of them reached the service or its proxy */
   readonly reached: boolean;
   /** one of them may have been carried out */
@@ -189,7 +189,7 @@ function createdBy({ createsId }: Call, { address }: Change): Address {
 
 async function whenAbsent(
   { attempts, again, last, mayHaveActed }: EarlierAttempts,
-  lastRead: LastRead,
+  lastRead: ResourceReads,
   stop: AbortSignal | undefined,
 ): Promise<AttemptResult | 'send'> {
   const why = `${last.why}; looked up by name afterwards: it does not exist`;
@@ -276,7 +276,7 @@ export function isDone({ kind, foundTrue }: CallEnd): boolean {
 }
 
 /** Whether the call may have been carried out by an attempt whose request id is not known. */
-export function isUnnamed(end: CallEnd): boolean {
+export function lacksRequestId(end: CallEnd): boolean {
   return isDone(end) && (end.answer === undefined || end.answer.repeated === true);
 }
 

@@ -18,13 +18,13 @@ import {
   type CallEnd,
   isBroken,
   isDone,
-  isUnnamed,
+  lacksRequestId,
   severityOf,
   whyStopped,
 } from './attempt-call.ts';
 import type { LockGuard } from './keep-ledger.ts';
 import { readAfterRefusal, type ReadBudget, verifyWrite, type WriteVerifier } from './verify-write.ts';
-import { LastRead } from './check-before-write.ts';
+import { ResourceReads } from './check-before-write.ts';
 import type { PageReads, ParentReads } from './shared-reads.ts';
 import { declaredMark, type Failed, isRefusal, resolveCall, type SendContext } from './send-call.ts';
 import type { NodeResult } from './schedule.ts';
@@ -70,14 +70,14 @@ export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
   readonly #results = new Map<CallId, CallEnd>();
-  readonly #lastRead: LastRead;
+  readonly #lastRead: ResourceReads;
   #hasBegun = false;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
     this.change = change;
     this.#tools = tools;
-    this.#lastRead = new LastRead(change, tools);
+    this.#lastRead = new ResourceReads(change, tools);
   }
 
   async perform(call: Call): Promise<NodeResult> {
@@ -311,7 +311,7 @@ export class ChangeRun {
     const requests = results.flatMap(({ answer }) => answer?.requestId ?? []);
     return {
       ...(requests.length === 0 ? {} : { requests }),
-      ...(results.some(isUnnamed) ? { unnamed: true } : {}),
+      ...(results.some(lacksRequestId) ? { unnamed: true } : {}),
     };
   }
 

@@ -48,7 +48,7 @@ function whyUnread({ from, unread = '' }: Inheritable): string {
 }
 
 /** Reads the resource of one change before its writes, and remembers the last read. */
-export class LastRead {
+export class ResourceReads {
   readonly #change: Change;
   readonly #tools: RecheckTools;
   /** calls that were sent at least once and may have reached the service */

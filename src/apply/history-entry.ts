@@ -15,7 +15,7 @@ import {
 } from '../model/ledger.ts';
 import type { Outcome } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
-import type { CheckedRecord, CheckedRecords } from '../model/policy.ts';
+import type { ChangeForPolicies, ChangesForPolicies } from '../model/policy.ts';
 import { formatIdentity } from '../model/stack.ts';
 import { summarizeSecret } from '../redaction/mask-text.ts';
 
@@ -69,10 +69,13 @@ interface EntryContext {
   readonly ledger: Ledger;
   readonly kinds: Registry;
   /** what policies see: the changes, resources of which only tags change (`tagged`), and parents and references (`related`) */
-  readonly checked?: CheckedRecords;
+  readonly checked?: ChangesForPolicies;
 }
 
-function taggedMember(checked: CheckedRecords | undefined, kinds: Registry): Pick<HistoryEntry, 'tagged'> {
+function taggedMember(
+  checked: ChangesForPolicies | undefined,
+  kinds: Registry,
+): Pick<HistoryEntry, 'tagged'> {
   const all = [...(checked?.tagged ?? [])].map(
     ([address, record]) => [address, recordWithoutSecrets(record, kindAt(address, kinds))] as const,
   );
@@ -83,7 +86,10 @@ function kindAt(address: string, kinds: Registry): Kind | undefined {
   return kinds.get(parseAddress(address).kind);
 }
 
-function relatedMember(checked: CheckedRecords | undefined, kinds: Registry): Pick<HistoryEntry, 'related'> {
+function relatedMember(
+  checked: ChangesForPolicies | undefined,
+  kinds: Registry,
+): Pick<HistoryEntry, 'related'> {
   const all = Object.entries(checked?.related ?? {});
   if (all.length === 0) return {};
   return {
@@ -94,13 +100,13 @@ function relatedMember(checked: CheckedRecords | undefined, kinds: Registry): Pi
 }
 
 function checkedMember(
-  checked: CheckedRecord | undefined,
+  checked: ChangeForPolicies | undefined,
   kind: Kind | undefined,
 ): Pick<HistoryChange, 'checked'> {
   return checked === undefined ? {} : { checked: recordWithoutSecrets(checked, kind) };
 }
 
-function recordWithoutSecrets({ before, after, ...rest }: CheckedRecord, kind: Kind | undefined) {
+function recordWithoutSecrets({ before, after, ...rest }: ChangeForPolicies, kind: Kind | undefined) {
   return {
     ...rest,
     ...(before === undefined ? {} : { before: withoutSecrets(before, kind) }),

@@ -7,7 +7,7 @@ import { type Call, type CallValue, IdReference, isCallObject, SecretReference }
 import type { Change } from '../model/change.ts';
 import { messageOf } from '../model/error-message.ts';
 import {
-  type Again,
+  type NextAttempt,
   type Answer,
   describeAnswer,
   WireError,
@@ -135,7 +135,7 @@ export function isRefusal({ refusal }: Failed): boolean {
 export interface Sent {
   readonly result: SendResult;
   /** present where another attempt is allowed */
-  readonly again?: Again | undefined;
+  readonly again?: NextAttempt | undefined;
   /** the request reached the service or its proxy: even a refused one may have been carried out */
   readonly reached: boolean;
   /** its response, or the lack of one, does not exclude that it was carried out */

@@ -32,7 +32,7 @@ import type { CliHost } from '../run/host.ts';
 import { type LoadedManifests, loadManifests, stackArgument } from '../run/load-manifests.ts';
 import { readPlanInput } from '../run/make-plan.ts';
 import type { LocatedChange } from '../run/manifest-edits/locate-change.ts';
-import type { NothingTaken } from '../run/manifest-edits/render.ts';
+import type { NothingToWrite } from '../run/manifest-edits/render.ts';
 import { resolveAcceptedChanges, type Trial } from '../run/manifest-edits/resolve-changes.ts';
 import { reviewChanges, type ReviewOptions } from '../run/manifest-edits/review-changes.ts';
 import { learnSources } from '../run/needed-secrets.ts';
@@ -176,7 +176,7 @@ function readingOnce(host: CliHost): CliHost {
 }
 
 /** Why there is nothing to accept. "As declared" is certain only if everything was read. */
-function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingTaken {
+function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingToWrite {
   if (plan?.coverage.complete !== true || hasErrors(problems)) return 'not-all-seen';
   const remaining = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
   if (remaining.length === 0) return 'as-declared';

@@ -15,7 +15,7 @@ import {
 } from '../run/command-options.ts';
 import { connectToCodeHost, keepTokens } from '../run/code-host.ts';
 import { CommandStop } from '../run/command-stop.ts';
-import { type CommentOrigin, commentTimes, draftOf, isEmptyPlan, reviewOf } from '../run/post-comment.ts';
+import { type CommentOrigin, describePosted, draftOf, isEmptyPlan, reviewOf } from '../run/post-comment.ts';
 import { renderComment } from '../run/comment-text.ts';
 import { NoRights } from '../api/code-host/comments.ts';
 import { type Draft, markStale, type Posted, postPlan } from '../run/sticky-comment.ts';
@@ -137,7 +137,7 @@ async function carryOut(task: Task, host: CliHost): Promise<ExitCode> {
   const codeHost = connectToCodeHost(task.place, { token: task.token, ...limits });
   try {
     const posted = await raceStop(post(task, codeHost), stops.stopStarting);
-    host.stdout.write(`${commentTimes(posted, task.stack, task.place)}\n`);
+    host.stdout.write(`${describePosted(posted, task.stack, task.place)}\n`);
     return exitCodes.done;
   } catch (error) {
     if (error instanceof NoRights) return printInstead(error.message, task, host);

@@ -8,7 +8,7 @@ import { standardInput } from '../manifest/files/find-stack.ts';
 import { readManifests } from '../manifest/read-manifests.ts';
 import { formatAddress } from '../model/address.ts';
 import { guardIds } from '../model/guard.ts';
-import { type Candidate, offerOf } from '../run/command-options.ts';
+import { type Candidate, candidatesOf } from '../run/command-options.ts';
 import type { CliHost } from '../run/host.ts';
 import { selectorPrefixes } from '../run/selection/selectors.ts';
 
@@ -154,7 +154,7 @@ function valuesOfArgument(
   { state, host }: ValuesContext,
 ): Promise<Values> {
   const { command, given } = state;
-  const offered = offerOf(argument)?.(current);
+  const offered = candidatesOf(argument)?.(current);
   if (offered !== undefined) return Promise.resolve({ candidates: offered });
   const about = { name: argument.name(), choices: argument.argChoices, current };
   return valuesFor({ ...about, command: pathOf(command), given }, host);

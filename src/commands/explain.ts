@@ -11,7 +11,7 @@ import {
   type CommandEnd,
   type CommonOptions,
   formatOption,
-  offering,
+  withCandidates,
   stackHelp,
 } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
@@ -25,7 +25,7 @@ import { explainResource } from './explain-values.ts';
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .addArgument(
-      offering(
+      withCandidates(
         new Argument(
           '[name]',
           'an error code, a finding of doctor, an exit code, a guard, a kind, a field such as Workspace.executionMode, or a resource such as Workspace/acme/app',

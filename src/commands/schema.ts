@@ -21,7 +21,7 @@ import {
   problemsSchema,
   recoverySchema,
 } from '../report/json/result-schemas.ts';
-import { addExamples, type CommandEnd, type CommonOptions, offering } from '../run/command-options.ts';
+import { addExamples, type CommandEnd, type CommonOptions, withCandidates } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
@@ -42,7 +42,7 @@ import { unlockSchema } from './unlock.ts';
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .addArgument(
-      offering(new Argument('[kind]', 'for example Workspace'), () =>
+      withCandidates(new Argument('[kind]', 'for example Workspace'), () =>
         [...allSchemas(host.kinds).keys()].map((value) => ({ value })),
       ),
     )

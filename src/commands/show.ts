@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addExamples, type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
-import { argumentOf } from '../run/load-manifests.ts';
+import { argumentOfPlan } from '../run/load-manifests.ts';
 import { openPlanFile } from '../run/plan-file.ts';
 import { printPlan } from '../run/print-plan.ts';
 import { printable } from '../report/view/printable.ts';
@@ -31,7 +31,7 @@ export async function show(
 ): Promise<ExitCode> {
   const { plan } = await openPlanFile(file, host.cwd);
   // The manifests of a selection came from standard input; for other plans the argument is unknown.
-  printPlan(terminal, plan, { calls, stack: argumentOf(plan) });
+  printPlan(terminal, plan, { calls, stack: argumentOfPlan(plan) });
   const { made } = plan;
   if (made !== undefined) {
     const commit = made.pullRequestCommit ?? made.commit;

@@ -7,7 +7,7 @@ import type { Pool, PoolClient } from 'pg';
 import { systemErrorMessage } from '../model/error-message.ts';
 import { LedgerError, WaitEnded } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
-import { maskAddresses } from '../redaction/mask-text.ts';
+import { maskUrls } from '../redaction/mask-text.ts';
 import { type OperationSignals, waitFor } from './ledger-store.ts';
 
 /** Runs statements. */
@@ -127,7 +127,7 @@ export function failureMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is not a valid URL';
   const explanation = systemErrorMessage(error);
-  return maskAddresses(explanation === undefined ? error.message : `${error.message}: ${explanation}`);
+  return maskUrls(explanation === undefined ? error.message : `${error.message}: ${explanation}`);
 }
 
 // Creates and migrates the tables, in a separate schema for each store. All missing migrations run in one transaction, started by the

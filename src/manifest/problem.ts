@@ -10,7 +10,7 @@ import type { Kind } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Dialect } from '../model/stack.ts';
-import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
+import { maskUrls, maskPrivateKeys } from '../redaction/mask-text.ts';
 import { maskFrom } from './yaml/secret-fields.ts';
 import type { EntrySide } from './yaml/yaml-document.ts';
 
@@ -106,7 +106,7 @@ export function pathText(path: Path): string {
 
 /** A text in double quotes, with private keys and parts of URLs masked. It is not shortened: a cut secret would not be recognized. */
 export function quotedMasked(text: string): string {
-  return quoted(maskPrivateKeys(maskAddresses(text)));
+  return quoted(maskPrivateKeys(maskUrls(text)));
 }
 
 // The names that real services use for fields with neutral names in manifests. Users who know the service's documentation

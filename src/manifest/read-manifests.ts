@@ -12,7 +12,7 @@ import { lintCodeNames } from '../model/lint-codes.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import { type Dialect, formatIdentity, identityOf, type Lint, type Stack } from '../model/stack.ts';
-import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
+import { maskUrls, maskPrivateKeys } from '../redaction/mask-text.ts';
 import { checkResources } from './check-resources.ts';
 import { slashes } from './files/find-stack.ts';
 import type { ReadIgnored } from './files/private-files.ts';
@@ -142,7 +142,7 @@ function withoutHidden(
   ]);
   const values = shown.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
   const masked = (text: string) =>
-    maskPrivateKeys(maskAddresses(values.reduce((rest, value) => rest.replaceAll(value, '***'), text)));
+    maskPrivateKeys(maskUrls(values.reduce((rest, value) => rest.replaceAll(value, '***'), text)));
   return diagnostics.map((diagnostic) => {
     const { message, found, fix } = diagnostic;
     return {

@@ -51,7 +51,7 @@ export interface StackReading {
   /** the valid targets */
   readonly targets: readonly Target[];
   /** whether all targets of the document are valid */
-  readonly allTargets: boolean;
+  readonly areAllTargetsValid: boolean;
   readonly manifests: readonly ManifestPattern[];
   /** patterns of the files of policies, which hold no manifests */
   readonly policyFiles: readonly string[];
@@ -104,7 +104,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   const reading = {
     document,
     targets: validTargets,
-    allTargets: validTargets.length === listed.length,
+    areAllTargetsValid: validTargets.length === listed.length,
     manifests: patternsIn(spec?.['manifests'], broken),
     policyFiles: textsOf(memberOf(spec?.['policies'], 'files')),
     defaults,

@@ -278,7 +278,7 @@ function chooseTargets(
   return {
     targets: choices.flatMap(({ targets }) => targets),
     // Invalid targets are reported with the stack, and an unknown name may be the name of one of them.
-    problems: stack.allTargets ? choices.flatMap(({ problems }) => problems) : [],
+    problems: stack.areAllTargetsValid ? choices.flatMap(({ problems }) => problems) : [],
   };
 }
 

@@ -5,7 +5,7 @@ import type { Kind } from './kind.ts';
 import type { LiveResource, Spec } from './resource.ts';
 
 /** A kind with its own types, and the schema that its declared type comes from. */
-export interface KindForm<D extends Spec, L extends LiveResource, P extends Spec = D> extends Kind<D, L, P> {
+export interface TypedKind<D extends Spec, L extends LiveResource, P extends Spec = D> extends Kind<D, L, P> {
   readonly specSchema: SchemaOf<D>;
 }
 
@@ -15,7 +15,7 @@ export interface KindForm<D extends Spec, L extends LiveResource, P extends Spec
  * express that.
  */
 export function defineKind<D extends Spec, L extends LiveResource, P extends Spec = D>(
-  form: KindForm<D, L, P>,
+  form: TypedKind<D, L, P>,
 ): Kind {
   return form as unknown as Kind;
 }

@@ -34,7 +34,7 @@ export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
 }
 
 /** A field that changed from its value in the ledger, which is `before`. */
-export interface MovedField extends FieldChange {
+export interface DriftField extends FieldChange {
   /** the other side changed, too: the manifest of a drifted field, the live value of a pending field */
   readonly both?: true;
 }
@@ -49,7 +49,7 @@ export interface DriftedResource {
   /** the id of the resource that has its name now */
   readonly newId?: string;
   /** before: as last applied; after: live */
-  readonly fields: readonly MovedField[];
+  readonly fields: readonly DriftField[];
   /** clauses about what no field shows */
   readonly notes: readonly string[];
   /** where a manifest declares it, if under another name */
@@ -81,7 +81,7 @@ export interface PendingResource {
   /** `new`: not in the ledger; `dropped`: no longer declared; `removed`: a removal request asks for its removal */
   readonly is: 'new' | 'changed' | 'dropped' | 'removed';
   /** before: as last applied; after: as declared */
-  readonly fields: readonly MovedField[];
+  readonly fields: readonly DriftField[];
   readonly place?: Place;
 }
 

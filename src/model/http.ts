@@ -26,7 +26,7 @@ export interface Answer {
   /** The response identifies the service as the hosted edition of its dialect. */
   readonly hosted?: true;
   /** for a write: it may be sent again; absent when this response is final */
-  readonly again?: Again;
+  readonly again?: NextAttempt;
 }
 
 /** The earlier attempts of one request. */
@@ -42,7 +42,7 @@ export interface AttemptHistory {
 }
 
 /** Allows another attempt of a write. The resource must be read again before it is sent. */
-export interface Again {
+export interface NextAttempt {
   readonly history: AttemptHistory;
   /** Waits as long as the service asks, or as failures require. @throws WireError when the run is stopped meanwhile */
   wait(): Promise<void>;
@@ -95,10 +95,10 @@ export class WireError extends Error {
   /** true when the request may have been carried out although no response came */
   readonly sent: boolean;
   /** for a write: it may be sent again; absent when the failure is final */
-  readonly again?: Again;
+  readonly again?: NextAttempt;
   constructor(
     message: string,
-    about: { method: string; url: string; sent: boolean; cause?: unknown; again?: Again | undefined },
+    about: { method: string; url: string; sent: boolean; cause?: unknown; again?: NextAttempt | undefined },
   ) {
     super(message, { cause: about.cause });
     this.method = about.method;

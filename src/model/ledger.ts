@@ -6,7 +6,7 @@ import type { FieldChange } from './field.ts';
 import type { GuardId } from './guard.ts';
 import type { Json } from './json.ts';
 import type { NamedIds } from './named-reference.ts';
-import type { CheckedRecord, PlanPolicies } from './policy.ts';
+import type { ChangeForPolicies, PlanPolicies } from './policy.ts';
 import type { IdentityText, LedgerPlace } from './stack.ts';
 
 export type Origin = 'created' | 'adopted';
@@ -205,7 +205,7 @@ export interface HistoryEntry {
   /** the policies that it was checked with; absent where the stack named none, and in entries of older versions */
   readonly policies?: PlanPolicies;
   /** resources without a change of their own whose tags changed, as policies saw them; absent in entries of older versions */
-  readonly tagged?: Readonly<Record<AddressText, CheckedRecord>>;
+  readonly tagged?: Readonly<Record<AddressText, ChangeForPolicies>>;
   /** by address: the contents of the resources that are named in `tagged`, or in `checked` of a change */
   readonly related?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** declared resources that its plan left as they were; absent in entries of older versions */
@@ -237,7 +237,7 @@ export interface HistoryChange {
   /** for a deleted or released resource and its children: the fields that were last applied, without secrets */
   readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;
   /** what else the rules of policies can check; absent in entries of older versions */
-  readonly checked?: CheckedRecord;
+  readonly checked?: ChangeForPolicies;
 }
 
 /** Stores a ledger. Writes are atomic: a reader sees the old ledger or the new one. */

@@ -34,7 +34,7 @@ export interface NeededResource {
 }
 
 /** A resource that an apply of a part recently deleted, released or withdrew. */
-export interface TakenByPart {
+export interface RemovedByPart {
   /** with the current name of its target */
   readonly address: AddressText;
 }

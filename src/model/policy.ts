@@ -88,7 +88,7 @@ export interface UsedExemption {
 }
 
 /** A change as policies see it, without secrets. The history keeps it, so that today's policies can check earlier applies. */
-export interface CheckedRecord {
+export interface ChangeForPolicies {
   /** the whole content before and after; absent where there is none */
   readonly before?: Readonly<Record<string, Json>>;
   readonly after?: Readonly<Record<string, Json>>;
@@ -110,10 +110,10 @@ export interface CheckedRecord {
 }
 
 /** All changes of a plan as policies see them. */
-export interface CheckedRecords {
-  readonly changes: ReadonlyMap<AddressText, CheckedRecord>;
+export interface ChangesForPolicies {
+  readonly changes: ReadonlyMap<AddressText, ChangeForPolicies>;
   /** resources without a change of their own whose tags change, which policies check as updates */
-  readonly tagged: ReadonlyMap<AddressText, CheckedRecord>;
+  readonly tagged: ReadonlyMap<AddressText, ChangeForPolicies>;
   /** the content of each parent and reference after the plan, once for all changes; unknown contents are left out */
   readonly related: Readonly<Record<string, Spec>>;
 }

@@ -9,7 +9,7 @@ import { asReported, type Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
 import { type ChangedName, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
-import type { TakenByPart } from '../model/part.ts';
+import type { RemovedByPart } from '../model/part.ts';
 import { identityOf, type Target } from '../model/stack.ts';
 import type { Answer } from '../model/http.ts';
 import { quoted } from '../model/quoted.ts';
@@ -50,7 +50,7 @@ export interface PlanInput extends PlanContextInput {
   readonly files: number;
   readonly documents: number;
   /** what earlier applies of parts (`--select`) have deleted or released within a day */
-  readonly takenByParts?: readonly TakenByPart[] | undefined;
+  readonly removedByParts?: readonly RemovedByPart[] | undefined;
 }
 
 /** A plan, and the records and functions that apply needs besides it. */
@@ -118,7 +118,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
   const planDraft = draftAll(context, [...unread, ...stackProblems(context, input)]);
-  const { forget, leftOut } = planDraft;
+  const { drafts: all, forget, leftOut } = planDraft;
   const { drafts, along, problems: found } = restrictToPart(context, planDraft);
   const problems = [...planDraft.problems, ...found];
   const isInThisPart = isInPart(context, along);
@@ -150,7 +150,7 @@ export function buildPlan(input: PlanInput): PlanResult {
       ...doneMoves(context).filter(({ address }) => isInThisPart(address)),
     ]),
     problems: asReported(joinForeignIds(problems)),
-    guards: findGuards(context, drafts, { all: planDraft.drafts, takenByParts: input.takenByParts, names }),
+    guards: findGuards(context, drafts, { all, removedByParts: input.removedByParts, names }),
     coverage: coverageOf(input, context, changes),
     digest: digestOf(meaning),
     digestVersion,

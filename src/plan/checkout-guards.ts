@@ -7,7 +7,7 @@ import { type CommitOrder, shortCommit } from '../model/checkout.ts';
 import { type Concern, sortConcerns } from '../model/guard.ts';
 import type { Path } from '../model/json.ts';
 import { quoteSome } from '../model/quoted.ts';
-import { type CountedGuard, isTaken } from './count-guards.ts';
+import { type CountedGuard, isDeletedOrReleased } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -94,7 +94,7 @@ function uncommitted(
     message: `with or after commit ${shortCommit(applied)}, changes were applied for which the ledger has no commit, and this plan changes what was applied from them; commit those changes and plan again, or check that this is wanted`,
     concerns: sortConcerns(concerns),
   } as const;
-  const removes = reverted.some((found) => found.concerns.length > 0 && isTaken(found.draft));
+  const removes = reverted.some((found) => found.concerns.length > 0 && isDeletedOrReleased(found.draft));
   return [isEdited && !removes ? guard : { ...guard, effect: 'blocks' }];
 }
 
@@ -128,7 +128,7 @@ function overlap(one: Path, other: Path): boolean {
  * commit shows it. A removal by a removal request does not come from a missing file.
  */
 function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
-  const removals = drafts.filter((draft) => isTaken(draft) && draft.remove === undefined);
+  const removals = drafts.filter((draft) => isDeletedOrReleased(draft) && draft.remove === undefined);
   if (missingFiles === undefined || removals.length === 0) return [];
   const { deleted, unknown } = missingFiles;
   if (deleted.length === 0 && unknown === undefined) return [];

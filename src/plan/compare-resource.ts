@@ -14,7 +14,7 @@ import type { CompareContext, PreparedSpecs } from '../model/kind-specs.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
-import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
+import { maskUrls, maskPrivateKeys } from '../redaction/mask-text.ts';
 import { joined } from '../model/lists.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -193,7 +193,7 @@ function withHashedSecrets(value: Json): Json {
 }
 
 function masked(text: string): string {
-  const shown = maskPrivateKeys(maskAddresses(text));
+  const shown = maskPrivateKeys(maskUrls(text));
   if (shown === text) return text;
   return `${shown} (sha256 ${createHash('sha256').update(text).digest('hex').slice(0, 16)})`;
 }

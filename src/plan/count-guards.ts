@@ -11,7 +11,7 @@ import {
   parseAddress,
 } from '../model/address.ts';
 import { type BuiltInGuard, type Guard, guardLimits } from '../model/guard.ts';
-import type { TakenByPart } from '../model/part.ts';
+import type { RemovedByPart } from '../model/part.ts';
 import { quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
 import type { Guards } from '../model/stack.ts';
@@ -44,13 +44,13 @@ export interface CountInput {
   readonly drafts: AllDrafts;
   /** of the whole stack: they show what it owns, also for a plan of a part */
   readonly all: AllDrafts;
-  readonly takenByParts?: readonly TakenByPart[] | undefined;
+  readonly removedByParts?: readonly RemovedByPart[] | undefined;
 }
 
 /** One count for each kind and target with an owned or changed resource. */
 export function countOwnership(
   context: PlanContext,
-  { drafts, all, takenByParts = [] }: CountInput,
+  { drafts, all, removedByParts = [] }: CountInput,
 ): OwnershipCount[] {
   const owned = Map.groupBy(
     [...context.live.values()].filter((live) => isOwned(context, live, { drafts, all })),
@@ -59,7 +59,7 @@ export function countOwnership(
   const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => kindAndTarget(address));
   const before = Map.groupBy(
     // A resource that this plan removes exists again, so it counts only once.
-    new Set(takenByParts.map(({ address }) => address).filter((text) => !isRemovedIn(drafts, text))),
+    new Set(removedByParts.map(({ address }) => address).filter((text) => !isRemovedIn(drafts, text))),
     kindAndTargetIn,
   );
   return [...new Set([...owned.keys(), ...changed.keys(), ...before.keys()])].sort().flatMap((place) => {
@@ -72,10 +72,10 @@ export function countOwnership(
       kind: first.kind,
       target: first.target,
       owned: found.length,
-      taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      taken: some.filter(isDeletedOrReleased).map(({ change: { address } }) => address),
       takenBefore: takenBefore.length,
       remaining: found.filter(({ address }) => remains(context, address, drafts)).length,
-      unrecorded: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
+      unrecorded: some.filter((draft) => isDeletedOrReleased(draft) && isUnverified(context, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update' && sentFields(change.fields).length > 0)
         .map(({ change: { address } }) => address),
@@ -92,11 +92,11 @@ function remains(context: PlanContext, address: Address, drafts: AllDrafts): boo
 
 function isRemovedIn(drafts: AllDrafts, text: AddressText): boolean {
   const draft = drafts.get(text);
-  return draft !== undefined && isTaken(draft);
+  return draft !== undefined && isDeletedOrReleased(draft);
 }
 
 /** Whether the resource stops being ours: a deletion, release or revocation. */
-export function isTaken({ change: { action } }: Draft): boolean {
+export function isDeletedOrReleased({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }
 

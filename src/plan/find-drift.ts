@@ -13,7 +13,7 @@ import type {
   Drift,
   DriftedName,
   DriftedResource,
-  MovedField,
+  DriftField,
   PendingResource,
   Unmanaged,
   UnmanagedResource,
@@ -191,7 +191,7 @@ function renamedIn(context: PlanContext): ReadonlyMap<AddressText, Address> {
   );
 }
 
-function marked(fields: readonly MovedField[], others: readonly MovedField[] = []): MovedField[] {
+function marked(fields: readonly DriftField[], others: readonly DriftField[] = []): DriftField[] {
   return fields.map((field) => {
     const isBoth = others.some(({ path }) => overlaps(path, field.path));
     return isBoth ? { ...field, both: true as const } : field;

@@ -13,7 +13,7 @@ import {
 import { canonicalText, type Json } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
-import { isTaken } from './count-guards.ts';
+import { isDeletedOrReleased } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
 import { type Comparable, pairSimilar, withoutName, wordsOfNames } from './similar-resources.ts';
@@ -54,7 +54,7 @@ function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<Ad
   const { address, evidence } = live;
   const text = formatAddress(address);
   const draft = drafts.get(text);
-  if (draft !== undefined && isTaken(draft)) return true;
+  if (draft !== undefined && isDeletedOrReleased(draft)) return true;
   // A resource outside of a selection may still be declared.
   if (
     context.isSelection ||

@@ -67,7 +67,7 @@ export function movedAway(context: PlanContext, address: Address): MovedAway | u
  * The stack that a live resource, or the parent of a child, moves or moved to, even if it has another name now: the ledger has its id
  * at the address of the move. This stack neither changes nor removes it.
  */
-export function movesUnderOtherName(context: PlanContext, address: Address): string | undefined {
+export function receivingStack(context: PlanContext, address: Address): string | undefined {
   if (context.movesAway.size === 0 && context.ledger.movedAway === undefined) return undefined;
   const id = context.live.get(formatAddress(address))?.id;
   if (id === undefined) return undefined;
@@ -83,7 +83,7 @@ export function movesAwayProblem(
   context: PlanContext,
   { address }: DesiredResource,
 ): Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'> | undefined {
-  const stack = movesUnderOtherName(context, address);
+  const stack = receivingStack(context, address);
   if (stack === undefined || context.record(address) === undefined) return undefined;
   return {
     code: 'move-impossible',

@@ -21,7 +21,7 @@ import {
   seenRemovalRequests,
   unlessBlocked,
 } from './removal.ts';
-import { hasOurMark, movedAway, movesUnderOtherName, noticeOfMove } from './moved-ownership.ts';
+import { hasOurMark, movedAway, receivingStack, noticeOfMove } from './moved-ownership.ts';
 
 /**
  * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only removal requests
@@ -108,7 +108,7 @@ function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
 /** A resource that moves is left alone, also under a new name in the service. */
 function unlessMoving(context: PlanContext, address: Address, verdict: Removal): Removal {
   if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
-  const stack = movesUnderOtherName(context, address);
+  const stack = receivingStack(context, address);
   return stack === undefined ? verdict : kept(address, `kept: it moves to stack ${quoted(stack)}`);
 }
 

@@ -148,7 +148,7 @@ export interface PlanContext {
   /** A resource as it was read again, with the tag from its record if the target keeps none. */
   withRecordedTag(live: LiveResource): LiveResource;
   /** whether some target has another identity than the ledger's records of it */
-  readonly isDisplaced: boolean;
+  readonly hasMovedTarget: boolean;
   /** Whether the plan has the target and the kind of this address. */
   isInView(address: Address): boolean;
   /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
@@ -237,7 +237,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     isLedgerOwned: ledgerOwned,
     withRecordedTag,
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
-    isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
+    hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     blindSpot: (address) => blindSpots(input, target(address.target), address)[0],
     ownBlindSpot: (address) => {

@@ -133,7 +133,7 @@ export function ledgerNotes(context: PlanContext): string[] {
   const { ledger, former } = context;
   return [
     ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0
-      ? [context.isDisplaced ? placesUnknown : placesAssumed]
+      ? [context.hasMovedTarget ? placesUnknown : placesAssumed]
       : []),
     ...(former === undefined ? [] : formerNotes(context, former)),
   ];

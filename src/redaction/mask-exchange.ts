@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import { secretPlaceholder } from './known-secrets.ts';
-import { maskAddresses, maskPrivateKeys } from './mask-text.ts';
+import { maskUrls, maskPrivateKeys } from './mask-text.ts';
 
 /** Headers that hold no secret. For all others, only the name is shown. */
 const harmlessHeader =
@@ -149,8 +149,8 @@ export function maskLinks(text: string): string {
   return text
     .replaceAll(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>]+/gi, (link) => {
       const [, path = link, query] = /^([^?#]*)\?([^#]*)$/.exec(link) ?? [];
-      if (query === undefined) return maskAddresses(link);
-      return `${maskAddresses(path)}?${maskQuery(query)}`;
+      if (query === undefined) return maskUrls(link);
+      return `${maskUrls(path)}?${maskQuery(query)}`;
     })
     .replaceAll(longPart, `/${secretPlaceholder}`);
 }

@@ -13,18 +13,18 @@ const words = /(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1(?![^\s:;,.?!)\]}])|\
 const parameters = /(\/\/[^?#]*[?#]).+?(["']?[:;,.?!)\]}]*)$/;
 
 /** Replaces by `***` the part before the last "@" of each address, and the part after its "?" or "#". */
-export function maskAddresses(text: string): string {
+export function maskUrls(text: string): string {
   let shown = '';
   let at = 0;
-  for (const { start, end } of partsOfAddresses(text)) {
+  for (const { start, end } of partsOfUrls(text)) {
     shown += `${text.slice(at, start)}***`;
     at = end;
   }
   return shown + text.slice(at);
 }
 
-/** The parts that `maskAddresses` hides, in the order of the text. */
-export function partsOfAddresses(text: string): TextRange[] {
+/** The parts that `maskUrls` hides, in the order of the text. */
+export function partsOfUrls(text: string): TextRange[] {
   return [...text.matchAll(words)].flatMap(({ 0: word, index }) =>
     partsOfWord(word).map(({ start, end }) => ({ start: index + start, end: index + end })),
   );

@@ -8,7 +8,7 @@ import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
-import type { CheckedRecords } from '../model/policy.ts';
+import type { ChangesForPolicies } from '../model/policy.ts';
 import type { Connected } from './connect.ts';
 import type { HeldLock } from './lock.ts';
 import { printError, type Terminal } from './terminal.ts';
@@ -57,7 +57,7 @@ export async function keepHistory(
     readonly approvals?: HistoryEntry['approvals'];
     readonly acknowledged?: HistoryEntry['acknowledged'];
     /** the changes as policies see them, by address */
-    readonly checked?: CheckedRecords;
+    readonly checked?: ChangesForPolicies;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {

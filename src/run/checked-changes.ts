@@ -2,7 +2,7 @@
 import { contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import type { CheckedRecord, CheckedRecords, RelatedResource } from '../model/policy.ts';
+import type { ChangeForPolicies, ChangesForPolicies, RelatedResource } from '../model/policy.ts';
 import type { DesiredResource, Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { PolicyChange } from '../policies/variables.ts';
@@ -131,7 +131,7 @@ export function projectsToAsk(planning: PlanResult, declared: Declared): AskedPr
 }
 
 /** The changes of a plan as the history keeps them. */
-export function checkedRecords(planning: PlanResult, declared: Declared): CheckedRecords {
+export function checkedRecords(planning: PlanResult, declared: Declared): ChangesForPolicies {
   const { changes } = planning.plan;
   const all = changesToCheck(planning, declared);
   const records = all.map((checked) => [formatAddress(checked.address), recordOf(checked)] as const);
@@ -147,7 +147,7 @@ export function checkedRecords(planning: PlanResult, declared: Declared): Checke
   };
 }
 
-function recordOf(checked: PolicyChange): CheckedRecord {
+function recordOf(checked: PolicyChange): ChangeForPolicies {
   const { address: _, action: __, fields: ___, place: ____, ...one } = checked;
   const { before, after, declaredAt, parent, references, tagsBefore = {}, ...rest } = one;
   return {

@@ -200,11 +200,11 @@ type Offer = (current: string) => readonly Candidate[] | undefined;
 const offers = new WeakMap<Argument, Offer>();
 
 /** Gives an argument the values with which a shell completes it. */
-export function offering(argument: Argument, offer: Offer): Argument {
+export function withCandidates(argument: Argument, offer: Offer): Argument {
   offers.set(argument, offer);
   return argument;
 }
 
-export function offerOf(argument: Argument): Offer | undefined {
+export function candidatesOf(argument: Argument): Offer | undefined {
   return offers.get(argument);
 }

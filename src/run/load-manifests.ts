@@ -181,7 +181,7 @@ export function stackArgument(
 }
 
 /** The argument for a plan that was made before: the path of its stack is not known. */
-export function argumentOf({ selection, part }: Pick<Plan, 'selection' | 'part'>): string | undefined {
+export function argumentOfPlan({ selection, part }: Pick<Plan, 'selection' | 'part'>): string | undefined {
   if (part !== undefined) return selectArguments(part.selectors);
   return selection === undefined ? undefined : standardInput;
 }

@@ -21,7 +21,7 @@ interface LeaseGuardOptions {
   onSlow(seconds: number): void;
 }
 
-export class LeaseGuard implements LockGuard {
+export class StoreLockGuard implements LockGuard {
   readonly #options: LeaseGuardOptions;
   readonly #lost = new AbortController();
   #checkedAt: number;

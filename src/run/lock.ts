@@ -21,7 +21,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Machine } from './host.ts';
 import { LedgerWaitEnded } from './ledger-waits.ts';
 import { pathOfStack } from './load-manifests.ts';
-import { LeaseGuard } from './lock-guard.ts';
+import { StoreLockGuard } from './lock-guard.ts';
 import { printError, printNote, type Terminal } from './terminal.ts';
 
 interface LockRequest {
@@ -42,7 +42,7 @@ interface LockRequest {
 export interface HeldLock {
   readonly lock: LedgerLock;
   /** checks the lock before every write of the run */
-  readonly lockGuard: LeaseGuard;
+  readonly lockGuard: StoreLockGuard;
   /**
    * Releases the lock. A failure is reported and not thrown, because the apply itself is done.
    * @returns false when it is still held, or this run had lost it, which is reported, too
@@ -136,12 +136,12 @@ async function giveBack({ id }: LedgerLock, store: StackStore): Promise<boolean>
   }
 }
 
-function lockGuardOf(store: StackStore, { id }: LedgerLock, { host }: Terminal): LeaseGuard {
+function lockGuardOf(store: StackStore, { id }: LedgerLock, { host }: Terminal): StoreLockGuard {
   const onSlow = (seconds: number) =>
     host.stderr.write(
       `${store.place} takes ${seconds} s to answer: the lock of this run is checked before each write\n`,
     );
-  return new LeaseGuard({ store, id, now: host.now, onSlow, mayWrite: host.fleet?.apply?.mayWrite });
+  return new StoreLockGuard({ store, id, now: host.now, onSlow, mayWrite: host.fleet?.apply?.mayWrite });
 }
 
 /** The longest pause between two attempts to take the lock, in milliseconds. */
@@ -227,7 +227,7 @@ function reportWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { hos
 async function release(
   lock: LedgerLock,
   request: LockRequest,
-  { lockGuard, terminal }: { readonly lockGuard: LeaseGuard; readonly terminal: Terminal },
+  { lockGuard, terminal }: { readonly lockGuard: StoreLockGuard; readonly terminal: Terminal },
 ): Promise<boolean> {
   let removed: LedgerLock | undefined;
   try {

@@ -11,7 +11,7 @@ import type { CommitOrder } from '../model/checkout.ts';
 import { clearText, sendsInClear } from '../model/http.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Session } from '../model/kind.ts';
-import type { TakenByPart } from '../model/part.ts';
+import type { RemovedByPart } from '../model/part.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Target } from '../model/stack.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../plan/build-plan.ts';
@@ -22,7 +22,7 @@ import type { PlanContextInput } from '../plan/plan-context.ts';
 import type { Connected, ConnectedTarget } from './connect.ts';
 
 /** What a plan is made from, with the connections to read the rest. */
-export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commitOrders' | 'takenByParts'> {
+export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commitOrders' | 'removedByParts'> {
   readonly connected: Connected;
   /** milliseconds since 1970 */
   readonly now: () => number;
@@ -31,7 +31,7 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   /** the orders of the commits, which are determined while the targets are read */
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
   /** What applies of parts have deleted or released within a day; called only if the plan does that, too. */
-  readonly takenByParts?: () => Promise<readonly TakenByPart[]>;
+  readonly removedByParts?: () => Promise<readonly RemovedByPart[]>;
   /** adds the results of the stack's policies; absent if it has none */
   readonly checkPolicies?: CheckPolicies | undefined;
 }
@@ -47,9 +47,9 @@ async function planWith(request: PlanRequest): Promise<ShownPlan> {
   const input = await readPlanInput(request);
   const planning = buildPlan(input);
   const isRemoving = planning.plan.changes.some(({ action }) => action === 'delete' || action === 'release');
-  const taken = isRemoving ? await request.takenByParts?.() : undefined;
+  const taken = isRemoving ? await request.removedByParts?.() : undefined;
   if (taken === undefined || taken.length === 0) return { planning, input };
-  const counting = { ...input, takenByParts: taken };
+  const counting = { ...input, removedByParts: taken };
   return { planning: buildPlan(counting), input: counting };
 }
 
@@ -79,7 +79,7 @@ export async function makePlanToApply(request: PlanRequest, isApproved: boolean)
 /** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const { connected, commitOrders, now, files, documents, deleted, ...more } = request;
-  const { takenByParts: _, checkPolicies: __, ...given } = more;
+  const { removedByParts: _, checkPolicies: __, ...given } = more;
   const { stack, ledger } = given;
   const before = new Map(
     connected.targets.map(({ target, connection }) => [target.name, connection.requests()]),

@@ -13,7 +13,7 @@ import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
-import type { LeaseGuard } from './lock-guard.ts';
+import type { StoreLockGuard } from './lock-guard.ts';
 
 interface BegunCreationsInput {
   readonly stack: Stack;
@@ -95,7 +95,7 @@ interface ResolveInput {
   readonly stack: string;
   /** RFC 3339 */
   readonly settled: string;
-  readonly lockGuard?: Pick<LeaseGuard, 'check'> | undefined;
+  readonly lockGuard?: Pick<StoreLockGuard, 'check'> | undefined;
 }
 
 interface ReadEntries {

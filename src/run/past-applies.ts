@@ -7,7 +7,7 @@ import { completeEntries } from '../ledger/ledger-text.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { AppliedFields } from '../model/checkout.ts';
 import type { HistoryChange, HistoryEntry, HistoryStore } from '../model/ledger.ts';
-import type { TakenByPart } from '../model/part.ts';
+import type { RemovedByPart } from '../model/part.ts';
 import { formatIdentity, identityOf, type IdentityText, type Stack } from '../model/stack.ts';
 
 /** How many applies are searched for fields that our commits may lack. */
@@ -97,10 +97,10 @@ const firstRead = 50;
  * @param about.now milliseconds since 1970
  * @throws LedgerError when the history cannot be read: it is unknown then what has been deleted
  */
-export async function takenByParts(
+export async function removedByParts(
   store: Pick<HistoryStore, 'readEntries'>,
   { stack, now }: { readonly stack: Stack; readonly now: number },
-): Promise<readonly TakenByPart[]> {
+): Promise<readonly RemovedByPart[]> {
   const nameAt = new Map(
     stack.targets.map((target) => [formatIdentity(identityOf(target)), target.name] as const),
   );

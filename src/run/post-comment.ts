@@ -1,6 +1,6 @@
 /** What `trueup comment` and `trueup ci` share: makes the comment of a plan, and reports what was done with it. */
 import type { CodeHost } from '../api/code-host.ts';
-import { githubReview, gitlabReview, Review } from '../api/code-host/comments.ts';
+import { githubComments, gitlabComments, Review } from '../api/code-host/comments.ts';
 import { guardKeys } from '../approvals/guard-keys.ts';
 import type { ShownPlan } from '../approvals/hidden-lines.ts';
 import { blockingIds } from '../model/guard.ts';
@@ -9,7 +9,7 @@ import { quoted } from '../model/quoted.ts';
 import { renderPlanMarkdown } from '../report/markdown/plan.ts';
 import { blockedLine, summaryLine } from '../report/view/plan-summary.ts';
 import type { CliHost } from './host.ts';
-import { argumentOf } from './load-manifests.ts';
+import { argumentOfPlan } from './load-manifests.ts';
 import { planWithoutSecrets } from './print-plan.ts';
 import type { ReviewPlace } from './pull-request.ts';
 import type { Draft, Posted } from './sticky-comment.ts';
@@ -19,7 +19,7 @@ export function reviewOf(
   { repository, number, service }: Pick<ReviewPlace, 'repository' | 'number' | 'service'>,
   codeHost: CodeHost,
 ): Review {
-  const api = service === 'github' ? githubReview(repository, number) : gitlabReview(repository, number);
+  const api = service === 'github' ? githubComments(repository, number) : gitlabComments(repository, number);
   return new Review(codeHost, api);
 }
 
@@ -29,7 +29,7 @@ export type CommentOrigin = Pick<ShownPlan, 'commit' | 'dirty' | 'made'>;
 /** The comment of a plan. @param origin as in the plan. @param next the next steps, in place of those of the plan */
 export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?: readonly string[]): Draft {
   const clean = planWithoutSecrets(plan, host);
-  const stack = argumentOf(plan);
+  const stack = argumentOfPlan(plan);
   const blocked = blockedLine(plan);
   const guards = guardKeys(clean.guards);
   return {
@@ -53,7 +53,7 @@ export function isEmptyPlan({ changes, problems, coverage, guards }: Plan): bool
 }
 
 /** One line about what was done. */
-export function commentTimes(posted: Posted, stack: string, place: ReviewPlace): string {
+export function describePosted(posted: Posted, stack: string, place: ReviewPlace): string {
   const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
   switch (posted.is) {
     case 'none':

@@ -18,7 +18,7 @@ import { withPresentNames } from '../plan/moved-targets.ts';
 import { withBegunOf } from '../plan/restrict-to-part.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './open-entries.ts';
-import { takenByParts } from './past-applies.ts';
+import { removedByParts } from './past-applies.ts';
 import { repositoryProblem } from './ledger-head.ts';
 import { type Connected, connectToRead } from './connect.ts';
 import { refuseElsewhere } from './find-ledger.ts';
@@ -177,7 +177,7 @@ export async function prepareRun<C extends ReaderConnection>(
       ...evidence,
       repositoryProblem: await repositoryProblem(ledger.repository, place),
       part: part && withBegunOf(part, ledger, approved),
-      takenByParts: () => takenByParts(store, { stack, now: host.now() }),
+      removedByParts: () => removedByParts(store, { stack, now: host.now() }),
       connected,
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,

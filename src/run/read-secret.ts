@@ -10,7 +10,7 @@ import { realPathOutside } from '../manifest/files/admitted-files.ts';
 import { systemErrorMessage } from '../model/error-message.ts';
 import { quoted } from '../model/quoted.ts';
 import type { SecretSource, Stack, TokenSource } from '../model/stack.ts';
-import { maskAddresses, missingFileToShow, variableToShow } from '../redaction/mask-text.ts';
+import { maskUrls, missingFileToShow, variableToShow } from '../redaction/mask-text.ts';
 import { CommandStop } from './command-stop.ts';
 import { grantedVariables } from './fleet-process.ts';
 import type { CliHost } from './host.ts';
@@ -139,7 +139,7 @@ interface Unread {
 /** The file name for a message. A name that does not exist or is invalid may be a secret, and is masked. */
 function fileToShow(file: string, code: string | undefined): string {
   const isThere = !/^(ENOENT|ENOTDIR|ENAMETOOLONG|ERR_)/.test(code ?? '');
-  return isThere ? quoted(file) : missingFileToShow(maskAddresses(file));
+  return isThere ? quoted(file) : missingFileToShow(maskUrls(file));
 }
 
 async function whyUnreadable(

@@ -1,5 +1,5 @@
 /** The end of a command that stops: turns what was thrown into exit code, text and JSON. An error without a code here is a bug. */
-import { NoRights, ReviewError } from '../api/code-host/comments.ts';
+import { NoRights, CodeHostRefusal } from '../api/code-host/comments.ts';
 import { CodeHostError } from '../api/code-host/pull-requests.ts';
 import { ProxyError } from '../api/transport/proxy.ts';
 import { ArchiveError } from '../audit-trail/archive.ts';
@@ -50,7 +50,7 @@ export function stopOf(error: unknown): CommandStop | undefined {
 /** The first match counts, so a subclass must come before its superclass. */
 const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticCode])[] = [
   [WireError, 'request-failed'],
-  [ReviewError, 'comment-refused'],
+  [CodeHostRefusal, 'comment-refused'],
   [NoRights, 'comment-refused'],
   [CodeHostError, 'approvals-unreadable'],
   [ApprovalsError, 'approvals-unreadable'],

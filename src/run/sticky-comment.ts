@@ -6,7 +6,7 @@
 import { type CommentState, isMarked, readState, type ShownPlan } from '../approvals/hidden-lines.ts';
 import { WireError } from '../model/http.ts';
 import { quoted } from '../model/quoted.ts';
-import { NoRights, type PostedComment, type Review, ReviewError } from '../api/code-host/comments.ts';
+import { NoRights, type PostedComment, type Review, CodeHostRefusal } from '../api/code-host/comments.ts';
 import { CommandStop } from './command-stop.ts';
 import { earlierPlans, markOutdated, renderComment } from './comment-text.ts';
 
@@ -79,7 +79,7 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
     for (const { id } of younger) await review.remove(id);
     return created?.id === kept.id && ended.is === 'updated' ? { ...ended, is: 'created' } : ended;
   }
-  throw new ReviewError('the comments changed each time that they were listed; run it again');
+  throw new CodeHostRefusal('the comments changed each time that they were listed; run it again');
 }
 
 interface StaleOptions {
@@ -194,7 +194,7 @@ async function createOnce(
     return await review.create(text);
   } catch (error) {
     const isLost =
-      (error instanceof WireError && error.sent) || (error instanceof ReviewError && error.isFault);
+      (error instanceof WireError && error.sent) || (error instanceof CodeHostRefusal && error.isFault);
     if (isLost && listsAgain) return undefined;
     throw error;
   }

@@ -11,7 +11,7 @@ import { ASSESSMENT_RESULT_ENDPOINTS } from './workspaces/assessment-results.ts'
 import { ACCESS_TOKEN_ENDPOINTS } from './workspaces/authentication-tokens.ts';
 import {
   CONFIGURATION_VERSION_ENDPOINTS,
-  STORED_CONFIGURATIONS,
+  UPLOADED_CONFIGURATIONS,
 } from './workspaces/configuration-versions.ts';
 import { createStateVersion } from './workspaces/create-state-version.ts';
 import {
@@ -56,7 +56,7 @@ import {
   removeRemoteStateConsumers,
   replaceRemoteStateConsumers,
 } from './workspaces/remote-state-consumers.ts';
-import { RUN_ENDPOINTS, STORED_LOGS } from './workspaces/runs.ts';
+import { RUN_ENDPOINTS, SERVED_LOGS } from './workspaces/runs.ts';
 import { RUN_TRIGGER_ENDPOINTS } from './workspaces/run-triggers.ts';
 import { listCurrentOutputs, listOutputs, showOutput } from './workspaces/state-outputs.ts';
 import {
@@ -245,8 +245,8 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
 
 export const STORED_FILES: readonly StoredFile[] = [
   ...STORED_STATES,
-  ...STORED_CONFIGURATIONS,
-  ...STORED_LOGS,
+  ...UPLOADED_CONFIGURATIONS,
+  ...SERVED_LOGS,
 ];
 
 /** The endpoints that the edition and the dialect have. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, attemptCall } from '../../src/apply/attempt-call.ts';
-import { LastRead } from '../../src/apply/check-before-write.ts';
+import { ResourceReads } from '../../src/apply/check-before-write.ts';
 import type { SendContext } from '../../src/apply/send-call.ts';
 import { PageReads, ParentReads } from '../../src/apply/shared-reads.ts';
 import type { Json } from '../../src/model/json.ts';
@@ -109,7 +109,7 @@ async function send(
   const shared = { parents: new ParentReads(), pages: new PageReads() };
   const openSession = () => context.session;
   const tools = { ...context, planning, ...shared, openSession, ids: new Map(), createdAt: new Map() };
-  const lastRead = new LastRead(change, tools);
+  const lastRead = new ResourceReads(change, tools);
   const sent = await attemptCall(call, { change, lastRead, send: context, resolve: async () => request });
   return { ...sent, log };
 }

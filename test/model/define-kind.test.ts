@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { expect, it } from 'vitest';
 import { workspaceSpec } from '../../src/kinds/workspace/schema.ts';
 import { scalar } from '../../src/compare/comparisons.ts';
-import { defineKind, jsonSchema, type KindForm } from '../../src/model/define-kind.ts';
+import { defineKind, jsonSchema, type TypedKind } from '../../src/model/define-kind.ts';
 import type { FieldsOf } from '../../src/model/field.ts';
 import { nullable } from '../../src/model/nullable.ts';
 import { noResources } from '../../src/model/kind.ts';
@@ -18,7 +18,7 @@ const schema = Type.Object({
   colour: Type.Optional(nullable(Type.Enum(['red', 'green']))),
 });
 
-const lamp: KindForm<LampSpec, LiveLamp> = {
+const lamp: TypedKind<LampSpec, LiveLamp> = {
   name: 'Lamp',
   service: 'workspaces',
   summary: 'A lamp',
@@ -37,7 +37,7 @@ it('a kind may be written in its own types, and is the same object as a generic 
 });
 
 it('a field that the schema lacks does not compile', () => {
-  const misspelt: readonly KindForm<LampSpec, LiveLamp>[] = [
+  const misspelt: readonly TypedKind<LampSpec, LiveLamp>[] = [
     // @ts-expect-error: no brightnes
     { ...lamp, prepare: ({ desired }) => ({ desired, notes: [String(desired.brightnes)] }) },
     // @ts-expect-error: no color
@@ -51,7 +51,7 @@ it('a field that the schema lacks does not compile', () => {
 });
 
 it('a value that may be missing or of another type does not compile without a check', () => {
-  const unchecked: readonly KindForm<LampSpec, LiveLamp>[] = [
+  const unchecked: readonly TypedKind<LampSpec, LiveLamp>[] = [
     // @ts-expect-error: a removal request declares no brightness
     { ...lamp, check: ({ spec }) => (spec.brightness.toFixed() === '0' ? [] : []) },
     // @ts-expect-error: not a value of the schema
@@ -64,6 +64,6 @@ it('a value that may be missing or of another type does not compile without a ch
 
 it('the schema of another kind does not compile', () => {
   // @ts-expect-error: a workspace is no lamp
-  const mixedUp: KindForm<LampSpec, LiveLamp> = { ...lamp, specSchema: jsonSchema(workspaceSpec) };
+  const mixedUp: TypedKind<LampSpec, LiveLamp> = { ...lamp, specSchema: jsonSchema(workspaceSpec) };
   expect(mixedUp.specSchema).not.toEqual(lamp.specSchema);
 });

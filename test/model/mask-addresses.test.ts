@@ -1,6 +1,6 @@
 /** A masked address shows no login and no parameters, in any quotation by people and programs. */
 import { expect, it } from 'vitest';
-import { maskAddresses } from '../../src/redaction/mask-text.ts';
+import { maskUrls } from '../../src/redaction/mask-text.ts';
 
 it.each([
   ['the text "https://u:p@h/x?token=a#b" in it?', 'the text "https://***@h/x?***" in it?'],
@@ -12,12 +12,12 @@ it.each([
   ["access 'https://h/?key=pa'ss': no", "access 'https://h/?***': no"],
   ['ssh://u:p@h and //u@h', 'ssh://***@h and //***@h'],
 ])('%s', (text, masked) => {
-  expect(maskAddresses(text)).toBe(masked);
+  expect(maskUrls(text)).toBe(masked);
 });
 
 it.each(['mail ann@example.invalid', 'https://h:8200/v1/x', 'a // b', 'why? #1', 'git@h:acme/x.git'])(
   '%s is not changed',
   (text) => {
-    expect(maskAddresses(text)).toBe(text);
+    expect(maskUrls(text)).toBe(text);
   },
 );

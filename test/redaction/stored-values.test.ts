@@ -18,7 +18,7 @@ import type {
   LedgerRecord,
   RunIdentity,
 } from '../../src/model/ledger.ts';
-import type { CheckedRecord } from '../../src/model/policy.ts';
+import type { ChangeForPolicies } from '../../src/model/policy.ts';
 import type { IdentityText } from '../../src/model/stack.ts';
 
 const planted = 'planted-s3cret';
@@ -72,7 +72,7 @@ const ledger: Ledger = {
   },
 };
 
-const checked: Required<CheckedRecord> = {
+const checked: Required<ChangeForPolicies> = {
   before: value,
   after: value,
   tags: { [planted]: planted },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LeaseGuard } from '../../src/run/lock-guard.ts';
+import { StoreLockGuard } from '../../src/run/lock-guard.ts';
 import { type LedgerLock, LockLost, WaitEnded } from '../../src/model/ledger.ts';
 import { lock } from '../support/ledger/ledger-samples.ts';
 
@@ -8,7 +8,7 @@ function openGuard() {
   let now = 1_000_000;
   const questions: PromiseWithResolvers<LedgerLock | undefined>[] = [];
   const slow: number[] = [];
-  const lockGuard = new LeaseGuard({
+  const lockGuard = new StoreLockGuard({
     store: {
       readLock: () => {
         const question = Promise.withResolvers<LedgerLock | undefined>();
@@ -145,7 +145,7 @@ describe('a read that ended with the run', () => {
   it('is not an answer: the lock is read again for writes in flight', async () => {
     const answers = [() => Promise.reject(new WaitEnded()), async () => mine];
     let now = 0;
-    const lockGuard = new LeaseGuard({
+    const lockGuard = new StoreLockGuard({
       store: { readLock: () => answers.shift()?.() ?? Promise.reject(new WaitEnded()) },
       id: 'mine',
       now: () => now,

@@ -2,17 +2,17 @@
 import { expect, it } from 'vitest';
 import type { AddressText } from '../../src/model/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../src/model/ledger.ts';
-import type { CheckedRecord } from '../../src/model/policy.ts';
+import type { ChangeForPolicies } from '../../src/model/policy.ts';
 import { copyHistory } from '../../src/run/stack-moves.ts';
 import { entry } from '../support/ledger/ledger-samples.ts';
 
 const at = (text: string) => text as AddressText;
 
-function checked(more: Partial<CheckedRecord> = {}): CheckedRecord {
+function checked(more: Partial<ChangeForPolicies> = {}): ChangeForPolicies {
   return { tags: {}, tagsBefore: {}, accessGained: [], accessLost: [], references: [], ...more };
 }
 
-function change(address: string, more: Partial<CheckedRecord> = {}): HistoryChange {
+function change(address: string, more: Partial<ChangeForPolicies> = {}): HistoryChange {
   return { address: at(address), action: 'update', reason: 'x', fields: [], checked: checked(more) };
 }
 

@@ -45,8 +45,8 @@ export class NoRights extends Error {
 }
 
 /** The service refuses for another reason than missing rights. */
-export class ReviewError extends Error {
-  override readonly name = 'ReviewError';
+export class CodeHostRefusal extends Error {
+  override readonly name = 'CodeHostRefusal';
   /** for a comment: the service failed, and may still have carried out the request; for an issue: other issues would be refused as well */
   readonly isFault: boolean;
 
@@ -66,13 +66,13 @@ export class Review {
     this.#api = api;
   }
 
-  /** All comments, oldest first. @throws NoRights, ReviewError */
+  /** All comments, oldest first. @throws NoRights, CodeHostRefusal */
   async list(): Promise<readonly PostedComment[]> {
     const pages = readPages(
       (page) => this.#send({ method: 'GET', path: this.#api.listPath(page), repeatable: true }),
       {
         unexpected: (answer) => this.#unexpected(answer),
-        endless: ({ method, url }) => new ReviewError(`${method} ${url} returned a list without an end`),
+        endless: ({ method, url }) => new CodeHostRefusal(`${method} ${url} returned a list without an end`),
       },
     );
     const found = new Map<number, PostedComment>();
@@ -136,7 +136,7 @@ export class Review {
     const message = `${answer.method} ${answer.url} answered ${answer.status}${answer.words === '' ? '' : `: ${answer.words}`}`;
     throw this.#api.lacksRights(answer.status)
       ? new NoRights(message)
-      : new ReviewError(message, answer.status >= 500);
+      : new CodeHostRefusal(message, answer.status >= 500);
   }
 
   #commentIn(value: Json): PostedComment | undefined {
@@ -148,8 +148,8 @@ export class Review {
     return { id, body, author, isApp, ...(typeof url === 'string' ? { url } : {}) };
   }
 
-  #unexpected({ method, url }: CodeHostAnswer): ReviewError {
-    return new ReviewError(
+  #unexpected({ method, url }: CodeHostAnswer): CodeHostRefusal {
+    return new CodeHostRefusal(
       `${method} ${url} gave another answer than ${this.#api.serviceName} gives; check that "--url" leads to its API`,
     );
   }
@@ -168,7 +168,7 @@ export const githubHeaders = {
 };
 
 /** @param repository `owner/name` */
-export function githubReview(repository: string, number: number): CommentApi {
+export function githubComments(repository: string, number: number): CommentApi {
   const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
   const comments = `${root}/issues/${number}/comments`;
   return {
@@ -194,7 +194,7 @@ export function githubReview(repository: string, number: number): CommentApi {
 export const gitlabHeaders = { accept: 'application/json' };
 
 /** @param project its id, or its path with slashes */
-export function gitlabReview(project: string, number: number): CommentApi {
+export function gitlabComments(project: string, number: number): CommentApi {
   const root = `/projects/${encodeURIComponent(project)}/merge_requests/${number}`;
   return {
     serviceName: 'GitLab',

@@ -1,6 +1,6 @@
 /** Reads pull requests of GitHub. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
-import { commentsIn, githubReview } from './comments.ts';
+import { commentsIn, githubComments } from './comments.ts';
 import {
   coAuthorsIn,
   type Comment,
@@ -55,7 +55,7 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
       return items.flatMap((item) => reviewIn(item, userIn) ?? []);
     },
     comments: ({ number }): Promise<readonly Comment[]> =>
-      commentsIn(reading, githubReview(repository, number)),
+      commentsIn(reading, githubComments(repository, number)),
     self: () => reading.self('/user', 'login'),
     async labels({ number }) {
       const now = await reading.list(`${root}/issues/${number}/labels`);

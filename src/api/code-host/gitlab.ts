@@ -1,6 +1,6 @@
 /** Reads merge requests of GitLab. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
-import { commentsIn, gitlabReview } from './comments.ts';
+import { commentsIn, gitlabComments } from './comments.ts';
 import {
   coAuthorsIn,
   type CommitPerson,
@@ -42,7 +42,7 @@ export function gitlabPullRequests(reading: Reading, project: string): PullReque
     commit: async (id) => commitIn(await reading.get(`${root}/repository/commits/${encodeURIComponent(id)}`)),
     pushes: (branch, commits) => readPushes(reading, branch, commits),
     reviews: (pullRequest) => readApprovals(reading, pathOf(pullRequest), pullRequest.head, users),
-    comments: ({ number }) => commentsIn(reading, gitlabReview(project, number)),
+    comments: ({ number }) => commentsIn(reading, gitlabComments(project, number)),
     self: () => reading.self('/user', 'username'),
     async labels(pullRequest) {
       const now = (await reading.get(pathOf(pullRequest))).texts('labels');

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
-import { ReviewError } from './comments.ts';
+import { CodeHostRefusal } from './comments.ts';
 import { readPages } from './reading.ts';
 
 /** The paths and members of one service. */
@@ -44,7 +44,7 @@ export class Issues {
     this.#api = api;
   }
 
-  /** The oldest issue whose text begins with the marker. @throws ReviewError, WireError */
+  /** The oldest issue whose text begins with the marker. @throws CodeHostRefusal, WireError */
   async find(marker: string, filter: IssueFilter): Promise<number | undefined> {
     const query = this.#api.listQuery(filter);
     let oldest: number | undefined;
@@ -109,7 +109,7 @@ export class Issues {
       (page) => this.#send({ method: 'GET', path: `${path}&per_page=100&page=${page}`, repeatable: true }),
       {
         unexpected: (answer) => this.#unexpected(answer),
-        endless: ({ method, url }) => new ReviewError(`${method} ${url} returned a list without an end`),
+        endless: ({ method, url }) => new CodeHostRefusal(`${method} ${url} returned a list without an end`),
       },
     );
     for await (const { items } of pages) for (const item of items) if (isJsonObject(item)) yield item;
@@ -122,11 +122,14 @@ export class Issues {
     const reason = words === '' ? '' : `: ${words}`;
     // These statuses concern the whole repository, not one issue.
     const isOfRepository = status >= 500 || [401, 403, 404, 410, 429].includes(status);
-    throw new ReviewError(`${method} ${url} answered ${status}${reason}`, isOfRepository);
+    throw new CodeHostRefusal(`${method} ${url} answered ${status}${reason}`, isOfRepository);
   }
 
-  #unexpected({ method, url }: CodeHostAnswer): ReviewError {
-    return new ReviewError(`${method} ${url} gave another answer than ${this.#api.serviceName} gives`, true);
+  #unexpected({ method, url }: CodeHostAnswer): CodeHostRefusal {
+    return new CodeHostRefusal(
+      `${method} ${url} gave another answer than ${this.#api.serviceName} gives`,
+      true,
+    );
   }
 }
 

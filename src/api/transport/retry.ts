@@ -65,7 +65,7 @@ export function decideRetry(input: RetryInput, policy: RetryPolicy, moment: Mome
   if (!isThrottled && !mayRepeat(input)) return noRepeat;
   const failures = isThrottled ? history.throttled : history.faults;
   if (isThrottled && failures >= policy.throttled) return noRepeat;
-  const asked = exchange.kind === 'answered' ? askedWait(exchange, moment.now) : undefined;
+  const asked = exchange.kind === 'answered' ? requestedWait(exchange, moment.now) : undefined;
   if (asked !== undefined) return waitAsAsked(asked, failures, { policy, moment });
   const wait = backoff(failures, policy, moment.random);
   if (history.spent + wait > policy.total) return noRepeat;
@@ -122,7 +122,7 @@ const minWait = 100;
  * The wait that the service asks for, in milliseconds: `Retry-After` in seconds or as a date, else `X-RateLimit-Reset` in seconds. The
  * latter counts only with 429, because some services send it with every answer (wire/workspaces 1.2). Seconds since 1970 count, too.
  */
-export function askedWait(answer: RawAnswer, now: number): number | undefined {
+export function requestedWait(answer: RawAnswer, now: number): number | undefined {
   const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
   const wait = retryAfter(headerOf(answer, 'retry-after'), now) ?? readSeconds(reset, now);
   return wait === undefined ? undefined : Math.max(minWait, wait);

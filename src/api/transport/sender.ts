@@ -3,7 +3,7 @@
  * is sent once: its result shows whether it may be sent again, after the applier has read the resource.
  */
 import type { Dispatcher } from 'undici';
-import { type Again, type Answer, isSealed, untilAborted, WireError } from '../../model/http.ts';
+import { type NextAttempt, type Answer, isSealed, untilAborted, WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -99,7 +99,7 @@ export class Sender {
   }
 
   /** Whether and when the caller may send a request again. A refused token is replaced first. */
-  async #again(attempt: Attempt, outcome: AttemptResult): Promise<Again | undefined> {
+  async #again(attempt: Attempt, outcome: AttemptResult): Promise<NextAttempt | undefined> {
     const { decision, result, history } = outcome;
     const next = { ...attempt, mayHaveActed: mayHaveActed(result) };
     if (refusesToken(result) && !history.hasNewToken) {

@@ -33,7 +33,7 @@ interface Exchange {
 const shortExchange = 100;
 
 /** The longest expected delay of an answer, in milliseconds. */
-export const longestLate = 2000;
+export const longestDelay = 2000;
 
 /**
  * The start times to use, by the clock of this process, earliest first; maybe none. They are counted from the arrival of the answer, so
@@ -47,7 +47,7 @@ export function usableStarts({ count, wait, apart }: StartTimes, { asked, answer
 }
 
 /** The expected delay of the next answer, in milliseconds: twice that of the last one, so that an even later one has usable times. */
-export function expectedLate({ asked, answered }: Exchange): number {
+export function expectedDelay({ asked, answered }: Exchange): number {
   const took = answered - asked;
-  return took <= shortExchange ? 0 : Math.min(2 * took, longestLate);
+  return took <= shortExchange ? 0 : Math.min(2 * took, longestDelay);
 }

@@ -5,7 +5,7 @@
  */
 import { type Clock, systemClock } from './clock.ts';
 import type { RateController, RatedAnswer } from './rate-controller.ts';
-import { expectedLate, type SharedRate, usableStarts } from './shared-rate.ts';
+import { expectedDelay, type SharedRate, usableStarts } from './shared-rate.ts';
 
 interface ThrottleOptions {
   readonly rate: RateController;
@@ -221,7 +221,7 @@ export class Throttle {
       const times = await shared.take(wanted, this.#expectedDelay);
       const exchange = { asked, answered: this.#clock.now() };
       this.#sharedStarts = usableStarts(times, exchange);
-      this.#expectedDelay = expectedLate(exchange);
+      this.#expectedDelay = expectedDelay(exchange);
       this.#isAsking = false;
       if (times.count > 0) this.#admit();
       else this.#wakeIn(Math.max(1, times.wait));

@@ -51,7 +51,9 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
     const { pages, tags } = await readWithTags(session);
     const read = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
     const unread =
-      whyUnread(session, pages) ?? foreignRow(session, read) ?? (await missingOrganization(session, pages));
+      whyUnread(session, pages) ??
+      whyOrganizationsMixed(session, read) ??
+      (await missingOrganization(session, pages));
     if (unread !== undefined) return { ...noList, unread };
     const tagging = includedTagging(session, read, tags) ?? (await separateTagging(session, read));
     const { incomplete, ...rest } = tagging;
@@ -137,7 +139,10 @@ function whyUnread({ target }: Session, { problem }: Pages): string | undefined 
 }
 
 /** Why nothing of a list is used: a list that mixes organizations cannot be trusted. */
-export function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): string | undefined {
+export function whyOrganizationsMixed(
+  { target }: Session,
+  items: readonly WorkspaceItem[],
+): string | undefined {
   const wanted = target.organization?.toLowerCase();
   for (const item of items) {
     const found = relatedId(item, 'organization');
@@ -283,7 +288,7 @@ export interface MatchedChild {
 }
 
 /** @param child kind and target for the addresses of undeclared children */
-export function placeChildren(
+export function matchChildren(
   list: WorkspaceList,
   { declared, records, record, undeclared }: ReadRequest,
   child: Omit<Address, 'name'>,

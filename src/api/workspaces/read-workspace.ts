@@ -5,7 +5,7 @@ import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
 import { isPage, pageSize, readPage } from '../read-pages.ts';
 import { type BoundTags, bindingsById, includedTags, readBoundTags } from './tag-bindings.ts';
 import {
-  foreignRow,
+  whyOrganizationsMixed,
   includedTagsQuery,
   isIncludeRefused,
   reducedPages,
@@ -94,7 +94,7 @@ export function workspacesOnPage(
     const read = await readPage(session.reader, path, { ...options, number: page + 1 });
     if (!isPage(read)) throw unread(read, describeAnswer(read));
     const items = read.items.flatMap((document) => asWorkspaceItem(document) ?? []);
-    const foreign = foreignRow(session, items);
+    const foreign = whyOrganizationsMixed(session, items);
     if (foreign !== undefined) throw unread({ method: 'GET', url: path }, foreign);
     const seen = Map.groupBy(items, ({ id }) => id);
     const found = items.flatMap((item, index) => {

@@ -108,7 +108,7 @@ const description = 'at most 90 letters, digits, "-" and "_"';
 export const workspaceNames: NameRule = { pattern: /^[A-Za-z0-9_-]{1,90}$/, description };
 
 /** For kinds that are named after their workspace. */
-export const namesOfWorkspaces: NameRule = {
+export const namedAfterWorkspace: NameRule = {
   ...workspaceNames,
   description: `the name of a workspace: ${description}`,
 };

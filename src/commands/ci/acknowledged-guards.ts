@@ -52,7 +52,7 @@ export async function ignoredLabels(
 }
 
 /** Reports a signature that approves the plan, but does not acknowledge its guards. @returns at most one element */
-export function withoutAck(
+export function signaturesWithoutAck(
   { method, by, pullRequest, acknowledged }: Approval,
   guards: readonly GuardId[],
 ): RefusedApproval[] {

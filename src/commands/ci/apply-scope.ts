@@ -5,7 +5,7 @@ import {
   type CommitRange,
   commitsSince,
   commitThatAdded,
-  noCommit,
+  zeroCommitId,
   stepAt,
 } from '../../ledger/git/commits-since.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
@@ -98,7 +98,7 @@ export async function findApplyScope(
   const withPolicies = await withEarlierPolicies({ ...stricter, loosened }, versions, search);
   return {
     ...{ stricter: withPolicies, head, range, at, authors, baseline, isFirst },
-    rules: before === undefined || isFirst ? rulesOfFirst(rules) : rules,
+    rules: before === undefined || isFirst ? rulesOfFirstApply(rules) : rules,
     path: repository.path,
     applied:
       before === undefined || baseline === undefined || isFirst ? undefined : { stack: before, ...baseline },
@@ -135,8 +135,8 @@ async function readRange(
  * it, that commit itself, because a stack that declares nothing needs no approval.
  */
 async function beginningOf(added: StackPlace, search: Omit<SearchContext, 'path'>): Promise<string> {
-  const { id, parent = noCommit } = await commitThatAdded(search.at, added.commit, added.path);
-  if (parent !== noCommit) {
+  const { id, parent = zeroCommitId } = await commitThatAdded(search.at, added.commit, added.path);
+  if (parent !== zeroCommitId) {
     const former = await textBefore(parent, { ...search, path: added.path });
     if (former.text !== undefined) return beginningOf({ commit: parent, path: former.path }, search);
   }
@@ -188,7 +188,7 @@ async function cleanCommit(
  * A stack that was never applied may not waive the approval of another person by its own settings. Such settings in an earlier commit
  * do not count either: a person who can push one commit can push two, and a ledger in git can be removed.
  */
-export function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: ApprovalRules): ApprovalRules {
+export function rulesOfFirstApply({ selfApprove: _, selfAck: __, ...rules }: ApprovalRules): ApprovalRules {
   return rules.accept?.includes('none') === true ? { ...rules, accept: approvalMethods } : rules;
 }
 

@@ -2,7 +2,7 @@
  * Applies one stack of the protected branch, if its plan was approved. Takes the lock, reads the ledger, makes a fresh plan, reads the
  * approvals of what was merged since the last apply, and then applies exactly this plan, under the same lock.
  */
-import { noCommit } from '../../ledger/git/commits-since.ts';
+import { zeroCommitId } from '../../ledger/git/commits-since.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
@@ -340,7 +340,7 @@ function toKeep(
   const replaced = digests.filter((digest) => digest !== kept.digest);
   return {
     ...kept,
-    since: base ?? noCommit,
+    since: base ?? zeroCommitId,
     ...(scope.isFirst ? { first: true } : {}),
     ...(replaced.length === 0 ? {} : { replaced }),
   };

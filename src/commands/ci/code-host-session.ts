@@ -1,7 +1,7 @@
 /** The code host of a CI job: one connection, for the comments of its pull request and for the permissions of authors. */
 import type { CodeHost } from '../../api/code-host.ts';
 import { isMarked } from '../../approvals/hidden-lines.ts';
-import { NoRights, type Review, ReviewError } from '../../api/code-host/comments.ts';
+import { NoRights, type Review, CodeHostRefusal } from '../../api/code-host/comments.ts';
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import { CodeHostError, isSameName, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { WireError } from '../../model/http.ts';
@@ -9,7 +9,7 @@ import { quoted } from '../../model/quoted.ts';
 import type { Trust } from '../../run/ci/baseline.ts';
 import type { CiJob } from '../../run/ci/job.ts';
 import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
-import { commentTimes, reviewOf } from '../../run/post-comment.ts';
+import { describePosted, reviewOf } from '../../run/post-comment.ts';
 import { type Draft, markStale, postPlan } from '../../run/sticky-comment.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type PlaceFlags, type ReviewPlace } from '../../run/pull-request.ts';
@@ -120,7 +120,7 @@ class Poster {
       const posted = await markStale(this.#review, {
         ...{ stack, accounts, commit: job.head, keepsSame },
       });
-      if (posted.is === 'marked') this.#say(commentTimes(posted, stack, this.#place));
+      if (posted.is === 'marked') this.#say(describePosted(posted, stack, this.#place));
     });
   }
 
@@ -136,7 +136,7 @@ class Poster {
     const { accounts, options } = this.#input;
     const isPosted = await this.#try(async () => {
       const posted = await postPlan(this.#review, draft, { accounts, creates });
-      this.#say(commentTimes(posted, draft.stack, this.#place));
+      this.#say(describePosted(posted, draft.stack, this.#place));
     });
     return isPosted || options.mustPost !== true;
   }
@@ -152,10 +152,10 @@ class Poster {
       return true;
     } catch (error) {
       const isRefused =
-        error instanceof NoRights || error instanceof ReviewError || error instanceof CodeHostError;
+        error instanceof NoRights || error instanceof CodeHostRefusal || error instanceof CodeHostError;
       const isLost = error instanceof WireError && !this.#input.signal.aborted;
       if (!isRefused && !isLost) throw error;
-      this.#cannotPost = !(error instanceof ReviewError);
+      this.#cannotPost = !(error instanceof CodeHostRefusal);
       const why =
         error instanceof NoRights
           ? `the token has no rights for it (in a fork, that is expected): ${error.message}`

@@ -39,7 +39,7 @@ export interface CountQuestion {
 }
 
 /** A plan that enough people have approved. */
-export interface GivenPlan {
+export interface PlanWithApprovals {
   readonly digest: string;
   /** its position in the order of the merges */
   readonly order: number;
@@ -49,19 +49,19 @@ export interface GivenPlan {
 }
 
 interface GivenPlans {
-  readonly plans: readonly GivenPlan[];
+  readonly plans: readonly PlanWithApprovals[];
   readonly refused: readonly RefusedApproval[];
 }
 
 /** One plan for each pull request: the fresh one if it was approved, else the newest approved one. @param fresh digest of the fresh plan */
-export function givenPlans(
+export function onePlanPerPull(
   fresh: string,
   approvals: readonly Approval[],
   pulls: readonly MergedPull[],
   question: CountQuestion,
 ): GivenPlans {
   const enough = plansWithEnoughApprovals(approvals, pulls, question);
-  const isFresh = ({ digest }: GivenPlan) => digest === fresh;
+  const isFresh = ({ digest }: PlanWithApprovals) => digest === fresh;
   const plans = [...Map.groupBy(enough.plans, ({ order }) => order).values()].flatMap(
     (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
   );
@@ -79,7 +79,7 @@ export function plansWithEnoughApprovals(
 ): GivenPlans {
   const found = countPlans(approvals, pulls, question);
   if (question.rules.selfApprove === true) return found;
-  const partsCoveredBy = ({ order, approvals: own }: GivenPlan) => [
+  const partsCoveredBy = ({ order, approvals: own }: PlanWithApprovals) => [
     order,
     ...own.flatMap((one) => pulls.findIndex(({ number }) => number === one.pullRequest)),
   ];
@@ -138,7 +138,7 @@ function countPlans(
   });
   const { count = 1 } = rules;
   const plans = [...Map.groupBy(placed, ({ approval, order }) => `${order} ${approval.digest}`).values()]
-    .map((each): GivenPlan => {
+    .map((each): PlanWithApprovals => {
       const [{ order = 0 } = {}] = each;
       const own = each.map(({ approval }) => approval);
       return {

@@ -20,13 +20,13 @@ import {
   unshownPolicies,
   unshownSettings,
   whoAcknowledged,
-  withoutAck,
+  signaturesWithoutAck,
 } from './acknowledged-guards.ts';
 import {
   commitBefore,
   type CountQuestion,
-  type GivenPlan,
-  givenPlans,
+  type PlanWithApprovals,
+  onePlanPerPull,
   type MergedBranch,
   type MergedPull,
   plansWithEnoughApprovals,
@@ -106,7 +106,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
     };
   const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
-  const given = givenPlans(plan.digest, found.approvals, pulls, question);
+  const given = onePlanPerPull(plan.digest, found.approvals, pulls, question);
   const about = { pulls, refused: [...found.refused, ...given.refused] };
   const contents = needsNoApproval
     ? found.contents
@@ -137,7 +137,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   if (guards.length > 0)
     return {
       ...{ is: 'blocked', guards, ...about },
-      refused: [...about.refused, ...approvals.flatMap((one) => withoutAck(one, guards))],
+      refused: [...about.refused, ...approvals.flatMap((one) => signaturesWithoutAck(one, guards))],
       labels: [
         ...labels.flatMap(({ refused }) => refused),
         ...(await ignored()),
@@ -155,7 +155,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
 }
 
 /** Whether an approved plan covers the changed names of a plan that needs no approval. As they are not compared, both must be the same. */
-function coversNames({ digest }: GivenPlan, plan: Plan): boolean {
+function coversNames({ digest }: PlanWithApprovals, plan: Plan): boolean {
   return plan.changedNames.length === 0 || digest === plan.digest;
 }
 
@@ -242,7 +242,7 @@ async function readAll(
 
 /** Adds missing contents from the comments of pull requests: a signature of only a digest has no content of its own. */
 async function allContents(
-  plans: readonly GivenPlan[],
+  plans: readonly PlanWithApprovals[],
   known: ReadonlyMap<string, readonly Json[]>,
   {
     pulls,
@@ -264,11 +264,11 @@ async function allContents(
 }
 
 type Decided =
-  | { readonly used: readonly GivenPlan[] }
+  | { readonly used: readonly PlanWithApprovals[] }
   | { readonly reasons: readonly string[]; readonly difference?: PlanDifference };
 
 function decide(
-  plans: readonly GivenPlan[],
+  plans: readonly PlanWithApprovals[],
   { contents }: { readonly contents: ReadonlyMap<string, readonly Json[]> },
   { planning, ledger }: ApprovalQuestion,
 ): Decided {

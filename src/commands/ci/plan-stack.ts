@@ -23,7 +23,7 @@ import { raceStop } from '../../run/stop-signals.ts';
 import { openTerminal, printWarnings, type Terminal } from '../../run/terminal.ts';
 import type { ChosenStack } from './choose-stacks.ts';
 import { stepsAfterPlan } from './refusal.ts';
-import { rulesOfFirst, findApplyScope } from './apply-scope.ts';
+import { rulesOfFirstApply, findApplyScope } from './apply-scope.ts';
 
 export interface StackResult {
   readonly stack: ChosenStack;
@@ -172,7 +172,7 @@ async function plan(
     const shown = { ...planned.plan, problems };
     const { request, ledger } = prepared;
     const accepted = request.stack.approvals ?? {};
-    const rules = ledger.commit === undefined ? rulesOfFirst(accepted) : accepted;
+    const rules = ledger.commit === undefined ? rulesOfFirstApply(accepted) : accepted;
     const about = { rules, event, proposed, stack: stackPath === '.' ? undefined : stackArgument(stackPath) };
     const next = stepsAfterPlan({ ...shown, guards: host.clean(shown.guards) }, about);
     made = { ...planned, plan: shown, next };

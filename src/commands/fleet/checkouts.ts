@@ -9,7 +9,7 @@ import picomatch from 'picomatch';
 import { type GitContext, runGit } from '../../ledger/git/git-command.ts';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls } from '../../redaction/mask-text.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
 interface CheckedOutStack {
@@ -147,7 +147,7 @@ export class Checkouts {
     const limit = timeout === undefined ? {} : { timeout };
     const { code, out, message } = await runGit(args, { ...this.#git, directory, settings, ...limit });
     if (code !== 0)
-      throw new LedgerError(`repository ${quoted(name)} (${maskAddresses(url)}) cannot be read: ${message}`);
+      throw new LedgerError(`repository ${quoted(name)} (${maskUrls(url)}) cannot be read: ${message}`);
     return out.toString();
   }
 }

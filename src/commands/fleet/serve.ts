@@ -1,7 +1,7 @@
 /** `trueup fleet serve`: a worker with a web console. */
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls } from '../../redaction/mask-text.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { ExitCode } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -67,7 +67,7 @@ async function open(listen: ListenAddress, { file, lastScheduleRead }: ServedWor
         console: file.fleet.console,
         addressOf: (name) => {
           const repository = file.fleet.repositories.find((one) => one.name === name);
-          return repository === undefined ? undefined : maskAddresses(repository.url);
+          return repository === undefined ? undefined : maskUrls(repository.url);
         },
       }),
       healthProblem: () => {

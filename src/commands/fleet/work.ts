@@ -16,7 +16,7 @@ import { openDatabase, type OpenDatabase } from './database.ts';
 import type { CheckResult } from './check-stack.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type KeptFleet, openFleetFile } from './kept-fleet.ts';
-import { beginRun, leftLines } from './left-stale.ts';
+import { beginRun, leftLines } from './leftovers.ts';
 import { nameOf } from './render.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { Shard } from './schedule.ts';

@@ -2,7 +2,7 @@
 import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { type Applied, type ApplyContext, applyNow } from './apply-after-check.ts';
-import { readReleased } from './apply/apply-records.ts';
+import { readUnfrozen } from './apply/apply-records.ts';
 import { endTurn, noteQueued, takeTurn } from './apply-turns.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { makeStackDue } from './schedule.ts';
@@ -97,7 +97,7 @@ export class WorkerApplies {
     const { boss, transaction } = this.#options.database;
     await transaction(async (client) => {
       await noteQueued(client, stack);
-      const priority = priorityIn(await readReleased(client), stack);
+      const priority = priorityIn(await readUnfrozen(client), stack);
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
       await boss.insert(applyQueue, [{ data: stack, singletonKey: keyOf(stack), priority }], { db });
     });

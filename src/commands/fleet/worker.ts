@@ -7,7 +7,7 @@ import { isRefusedStatement, type PostgresClient } from '../../ledger/postgres-c
 import { messageOf } from '../../model/error-message.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type Applied, type ApplyContext, decideApply } from './apply-after-check.ts';
-import { readReleased } from './apply/apply-records.ts';
+import { readUnfrozen } from './apply/apply-records.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './rates/check-rates.ts';
 import { type FoundCheck, recordEnd } from './check-records.ts';
@@ -181,7 +181,7 @@ export class FleetWorker {
       const due = await takeDue(client, limit, { repositories, shard, dueBy });
       if (due.length === 0) return 0;
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-      const unfrozen = await readReleased(client);
+      const unfrozen = await readUnfrozen(client);
       const jobs = due.map((stack) => ({
         data: stack,
         singletonKey: keyOf(stack),

@@ -31,7 +31,7 @@ import type { CliHost } from '../../run/host.ts';
 import { withStackLedger } from '../../run/open-ledger.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printError, printJson, type Terminal } from '../../run/terminal.ts';
-import { entryAbout, findEntry, readAbout } from './find-entry.ts';
+import { onlyChangesOf, findEntry, readEntriesOfResource } from './find-entry.ts';
 import { renderRevert, renderRevertJson } from './revert-text.ts';
 
 export function defineCommand(history: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -107,7 +107,9 @@ async function listHistory(
   const { host, terminal } = context;
   return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store }) => {
     const found =
-      resource === undefined ? await store.readEntries(limit) : await readAbout(resource, store, limit);
+      resource === undefined
+        ? await store.readEntries(limit)
+        : await readEntriesOfResource(resource, store, limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
     if (terminal.format === 'json') {
@@ -147,7 +149,7 @@ async function showHistory(
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
     };
     const found = await findEntry(id, store, stack.name);
-    const entry = resource === undefined ? found : entryAbout(resource, found);
+    const entry = resource === undefined ? found : onlyChangesOf(resource, found);
     if (writes) {
       const { writeRevert } = await import('./write-revert.ts');
       return writeRevert(entry, { ...options, path, stack, stop, host, terminal });

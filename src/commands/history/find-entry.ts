@@ -43,7 +43,7 @@ function hasPart(id: string, part: string): boolean {
  * The newest applies that changed a resource, also under an earlier name, each with only these changes. Keeps entries that cannot
  * be read, because they may contain such changes.
  */
-export async function readAbout(
+export async function readEntriesOfResource(
   resource: AddressText,
   store: HistoryStore,
   limit: number,
@@ -63,7 +63,7 @@ export async function readAbout(
 }
 
 /** The apply with only its changes of this resource. @throws CommandStop when it has none */
-export function entryAbout(resource: AddressText, entry: HistoryEntry): HistoryEntry {
+export function onlyChangesOf(resource: AddressText, entry: HistoryEntry): HistoryEntry {
   const changes = entry.changes.filter(
     (change) => change.address === resource || namesBefore(change).includes(resource),
   );

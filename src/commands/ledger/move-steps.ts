@@ -162,9 +162,7 @@ async function refuseForeignContent(
     throw refuse('has other records, or another state, than the ledger that is to move');
   const ours = new Map(entries.map((entry) => [entry.id, formatEntry(entry)]));
   const theirs = await to.store.readEntries(Number.MAX_SAFE_INTEGER);
-  const foreign = theirs.find(
-    (entry) => entry instanceof Error || ours.get(entry.id) !== formatEntry(entry),
-  );
+  const foreign = theirs.find((entry) => entry instanceof Error || ours.get(entry.id) !== formatEntry(entry));
   if (foreign !== undefined) throw refuse('has a history that the ledger that is to move does not have');
 }
 

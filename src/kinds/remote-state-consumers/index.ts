@@ -1,6 +1,6 @@
 /** The kind RemoteStateConsumers: which workspaces may read the state of a workspace. */
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
-import { namesOfWorkspaces, workspaceOf } from '../../api/workspaces/workspace.ts';
+import { namedAfterWorkspace, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { consumersOf, type LiveConsumers, read, readOne } from './read.ts';
@@ -12,7 +12,7 @@ export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveCon
   name: 'RemoteStateConsumers',
   service: 'workspaces',
   summary: 'The workspaces that may read the state of a workspace, as a separate document',
-  names: namesOfWorkspaces,
+  names: namedAfterWorkspace,
   specSchema: jsonSchema(remoteStateConsumersSpec),
   fields,
   ownership: { by: 'child', of: workspaceOf },

@@ -7,7 +7,7 @@ import { encodeBrackets, type Pages, readPages } from '../../api/read-pages.ts';
 import {
   listWorkspaces,
   type MatchedChild,
-  placeChildren,
+  matchChildren,
   type WorkspaceList,
 } from '../../api/workspaces/list-workspaces.ts';
 import { readWorkspaceWithTags, unread } from '../../api/workspaces/read-workspace.ts';
@@ -129,7 +129,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const isPlannedDeletion = (name: string) =>
     request.isPlannedDeletion?.(workspaceOf({ ...child, name })) === true;
   const undeclared = (name: string) => request.undeclared?.(name) === true || isPlannedDeletion(name);
-  const placed = placeChildren(list, { ...request, undeclared }, child);
+  const placed = matchChildren(list, { ...request, undeclared }, child);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const readings = await Promise.all(
     placed.map(async (child) => {

@@ -21,7 +21,7 @@ import {
   workspaceBody,
   workspaceCall,
 } from '../../api/workspaces/workspace-call.ts';
-import { foreignTags, type LiveTags } from './fields.ts';
+import { tagsOfOthers, type LiveTags } from './fields.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
 type Context = CallContext<TagBindingsSpec, LiveTags>;
@@ -73,7 +73,7 @@ function addCall(address: Address, context: Context, tags: Tags): Call | undefin
 
 function replaceCall(address: Address, context: Context): Call | undefined {
   const { desired, live } = context;
-  const tags = { ...foreignTags(live?.facts.direct, desired), ...asTags(desired.tags) };
+  const tags = { ...tagsOfOthers(live?.facts.direct, desired), ...asTags(desired.tags) };
   const relationships = { 'tag-bindings': tagBindingList(tags, ownershipTagAfter(address, context)) };
   const { isWritten, value } = assessmentsAfter(address, context);
   const repeated = repeatedAssessments(value);

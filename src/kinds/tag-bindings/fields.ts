@@ -32,7 +32,7 @@ export const fields: FieldTable = {
  * The direct tags that the document does not own: the service's own and those that `keep` names. The document owns each tag that it
  * declares, even when a pattern of `keep` matches it.
  */
-export function foreignTags(direct: Json | undefined, desired: TagBindingsSpec): Tags {
+export function tagsOfOthers(direct: Json | undefined, desired: TagBindingsSpec): Tags {
   const declared = asTags(desired.tags);
   const patterns = Array.isArray(desired.keep) ? desired.keep.map(String) : [];
   const isOfOthers = (key: string) =>
@@ -79,7 +79,7 @@ type Comparison = CompareContext<TagBindingsSpec, LiveTags>;
 export function prepare(context: Comparison): PreparedSpecs<TagBindingsSpec> {
   const { desired, live } = context;
   if (live === undefined) return { desired, problems: unread(context) };
-  const ofOthers = foreignTags(live.facts.direct, desired);
+  const ofOthers = tagsOfOthers(live.facts.direct, desired);
   const { length: kept } = Object.keys(ofOthers);
   const tags = asTags(live.spec.tags);
   const isOwn = ([key]: [string, unknown]) => !Object.hasOwn(ofOthers, key);

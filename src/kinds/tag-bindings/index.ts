@@ -3,14 +3,14 @@
  * of them is a risk.
  */
 import { asTags } from '../../api/workspaces/tag-bindings.ts';
-import { namesOfWorkspaces, workspaceOf } from '../../api/workspaces/workspace.ts';
+import { namedAfterWorkspace, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import type { Description } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
-import { fields, foreignTags, type LiveTags, prepare } from './fields.ts';
+import { fields, tagsOfOthers, type LiveTags, prepare } from './fields.ts';
 import { fieldsFromResponse, pages, read, readOne } from './read.ts';
 import { type TagBindingsSpec, tagBindingsSpec } from './schema.ts';
 
@@ -18,7 +18,7 @@ export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   name: 'TagBindings',
   service: 'workspaces',
   summary: 'The key-value tags of a workspace, as a separate document that another team can own',
-  names: namesOfWorkspaces,
+  names: namedAfterWorkspace,
   specSchema: jsonSchema(tagBindingsSpec),
   fields,
   ownership: { by: 'child', of: workspaceOf },
@@ -39,7 +39,7 @@ export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
 
 /** The tags of a workspace for an export, without those that `keep` leaves to others. */
 function toManifest({ spec }: LiveTags, defaults: TagBindingsSpec): Description {
-  const ofOthers = foreignTags(spec.tags, defaults);
+  const ofOthers = tagsOfOthers(spec.tags, defaults);
   const own = Object.entries(asTags(spec.tags)).filter(([key]) => !Object.hasOwn(ofOthers, key));
   return { spec: { tags: Object.fromEntries(own) } };
 }

@@ -2,7 +2,7 @@
  * Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share, and from
  * the response to a write.
  */
-import { listWorkspaces, placeChildren, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
+import { listWorkspaces, matchChildren, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
 import { pageSize } from '../../api/read-pages.ts';
 import { readWorkspaceWithTags, workspacesOnPage } from '../../api/workspaces/read-workspace.ts';
 import { boundTags } from '../../api/workspaces/tag-bindings.ts';
@@ -29,7 +29,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   if (list.keepsTags === false) return { ...noResources, incomplete: list.incomplete, unsupported: noTags };
   const readings = await Promise.all(
-    placeChildren(list, request, { kind: KIND, target: session.target.name }).map(
+    matchChildren(list, request, { kind: KIND, target: session.target.name }).map(
       async ({ address, item }) => {
         const answer = await list.tagsOf(item);
         if (answer.tags === undefined) return { address, problem: answer.problem };

@@ -28,7 +28,7 @@ import {
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { changedFields, createAttributes, newRepository, waitsForUpdate } from './request-bodies.ts';
 import { createsFlatTags, separateEndpointCalls, unlockCall } from './separate-endpoints.ts';
-import { directTags, patchCall, relying, updateCalls, withOwnershipTag } from './update-calls.ts';
+import { directTags, patchCall, plannedCalls, updateCalls, replacingTags } from './update-calls.ts';
 import type { WorkspaceContext } from './workspace-types.ts';
 
 export function calls(change: Change, context: WorkspaceContext): PlannedCalls {
@@ -139,7 +139,7 @@ function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls 
     // A service without a safe delete has no right to force a delete: `can-destroy` is enough.
     const permission = context.live?.facts.hasSafeDelete === false ? 'can-destroy' : 'can-force-delete';
     const how = { method: 'DELETE', permission, refusalHints } as const;
-    return relying([workspaceCall(address, context, { ...shape, ...how })]);
+    return plannedCalls([workspaceCall(address, context, { ...shape, ...how })]);
   }
   const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
   const needs = unlock === undefined ? [] : [unlock.id];
@@ -154,7 +154,7 @@ function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls 
   const call = workspaceCall(address, context, { ...shape, ...how, needs, permission: 'can-destroy' });
   const isPlain = how.method === 'DELETE';
   const remove: Call | undefined = call && isPlain ? { ...call, repeatable: false } : call;
-  return relying([unlock, remove]);
+  return plannedCalls([unlock, remove]);
 }
 
 /**
@@ -163,7 +163,7 @@ function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls 
  */
 function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const isOwnedByTag = context.live !== undefined && shownOwnershipTag(context.live.evidence) !== undefined;
-  const relationships = isOwnedByTag ? { 'tag-bindings': withOwnershipTag(context) } : {};
+  const relationships = isOwnedByTag ? { 'tag-bindings': replacingTags(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = isOwnedByTag
     ? patchCall(address, context, { attributes: {}, relationships, reliesOn: [directTags] })
@@ -171,7 +171,7 @@ function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls
   const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
   const { live, record } = context;
   return {
-    ...relying([unlock, release]),
+    ...plannedCalls([unlock, release]),
     notes: live === undefined ? [] : foreignLockNotes(live, record, false),
   };
 }

@@ -60,7 +60,7 @@ export function ownModeMarks({
   });
   const isHidden =
     items.length === 0
-      ? hasMark(record) && live?.spec.settingOverwrites?.executionMode !== true
+      ? hasOwnModeMark(record) && live?.spec.settingOverwrites?.executionMode !== true
       : items.some(
           ({ item, call }) =>
             hidesOwnMode(item, { mode: desired.executionMode }) || (call && keepsOldMode(item, call)),
@@ -74,7 +74,7 @@ export function keepsOldMode(item: WorkspaceItem, { removes }: Pick<Call, 'remov
   return old !== undefined && item.attributes['execution-mode'] === old;
 }
 
-export function hasMark(record: WorkspaceRecord | undefined): boolean {
+export function hasOwnModeMark(record: WorkspaceRecord | undefined): boolean {
   return record?.marks?.[ownModeMark] === true;
 }
 
@@ -87,7 +87,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
   const overwrites =
     settingOverwrites === undefined ? {} : { settingOverwrites: withOwnMode(settingOverwrites) };
   if (live.facts.ownMode === 'proved') return { live: overwrites, notes: [] };
-  if (!hasMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
+  if (!hasOwnModeMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
     return asReturned;
   return {
     live: {

@@ -32,7 +32,7 @@ import { predictAssessments, predictCreations, predictInherited, type WorkspaceR
 import { predictRefusals } from './predict-refusals.ts';
 import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, whyUnexpected } from './live-workspace.ts';
 import {
-  hasMark,
+  hasOwnModeMark,
   invisibleFields,
   lackingFields,
   lostOwnershipTags,
@@ -116,7 +116,8 @@ function reliesOnOwnershipTags({ target }: Session, { undeclared }: Request): bo
 function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): string[] {
   const isUnsafe = readings.some(({ live }) => live.facts.hasSafeDelete === false);
   const isHidden =
-    [...records.values()].some(hasMark) || readings.some(({ live }) => live.facts.ownMode === 'proved');
+    [...records.values()].some(hasOwnModeMark) ||
+    readings.some(({ live }) => live.facts.ownMode === 'proved');
   const unknown = readings.filter(({ live }) => live.facts.ownMode === 'unknown');
   const isDerived = readings.some(({ live }) => live.facts.fileTriggersDerived === 'proved');
   return [
@@ -274,7 +275,7 @@ interface DetailsWanted {
  */
 function inheritedBy(session: Session, items: readonly WorkspaceItem[], request: Request) {
   const { declared, records, undeclared } = request;
-  const isHidden = reportsAllInherited(items) || [...records.values()].some(hasMark);
+  const isHidden = reportsAllInherited(items) || [...records.values()].some(hasOwnModeMark);
   const named = new Set(
     declared.flatMap(({ address, metadata: { renamedFrom }, spec }) =>
       setsMode(spec) ? [address.name, renamedFrom ?? []].flat() : [],

@@ -38,7 +38,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
   const ownershipTag = writtenOwnershipTag(changed, context);
   const relationships = {
     ...projectRelationship(changed.get('projectId')?.after, context),
-    ...(ownershipTag.replaces ? { 'tag-bindings': withOwnershipTag(context, ownershipTag.text) } : {}),
+    ...(ownershipTag.replaces ? { 'tag-bindings': replacingTags(context, ownershipTag.text) } : {}),
   };
   const update = patchCall(address, context, {
     attributes: updateAttributes(changed, context),
@@ -53,7 +53,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
     ownershipTag.adds ? addOwnershipTagCall(address, context, ownershipTag.text) : undefined,
     ...separateEndpointCalls(address, changed, context),
   ];
-  return relying(calls);
+  return plannedCalls(calls);
 }
 
 /** The update, and the separate updates before and after it that clear triggers, if any. */
@@ -119,7 +119,7 @@ function repeatedIn(update: Call | undefined): JsonObject {
 }
 
 /** The calls that are defined, with all facts that they rely on as the preconditions of the change. */
-export function relying(drafts: readonly (Call | undefined)[]): PlannedCalls {
+export function plannedCalls(drafts: readonly (Call | undefined)[]): PlannedCalls {
   const calls = drafts.filter((call) => call !== undefined);
   return { calls, preconditions: [...new Set(calls.flatMap(({ reliesOn = [] }) => reliesOn))] };
 }
@@ -170,7 +170,7 @@ function writtenOwnershipTag(
  * All direct tags of the live workspace, with or without the ownership tag, as a replacing write must send them.
  * @throws Error when they were not read: a bug; `prepare` refuses such a change, which would erase them
  */
-export function withOwnershipTag({ live }: WorkspaceContext, ownershipTag?: string): JsonObject {
+export function replacingTags({ live }: WorkspaceContext, ownershipTag?: string): JsonObject {
   const direct = live?.facts.direct;
   if (direct === undefined) throw new Error('tag bindings cannot be replaced unread');
   return tagBindingList(asTags(direct), ownershipTag);

@@ -235,7 +235,7 @@ export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
 }
 
 /** Which of these commits and their ancestors have parents that are missing in the repository. */
-export async function cutBehind(at: GitContext, ids: readonly string[]): Promise<string[]> {
+export async function commitsWithoutParents(at: GitContext, ids: readonly string[]): Promise<string[]> {
   const cut = await cutCommits(at);
   if (cut.size === 0) return [];
   return (await linesOf(at, ['rev-list', ...ids])).filter((id) => cut.has(id));

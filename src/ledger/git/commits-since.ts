@@ -7,7 +7,7 @@ import { quoted } from '../../model/quoted.ts';
 import {
   type BorrowedRepository,
   borrowRepository,
-  cutBehind,
+  commitsWithoutParents,
   fetchInto,
   hasCommit,
   linesOf,
@@ -36,10 +36,10 @@ export interface CommitRange {
 const maxCommits = 500;
 
 /** The id that git writes for a commit that does not exist: a range since this id has all commits. */
-export const noCommit = '0'.repeat(40);
+export const zeroCommitId = '0'.repeat(40);
 
 interface RangeInput<T> {
-  /** the id of a commit, or `noCommit` */
+  /** the id of a commit, or `zeroCommitId` */
   readonly since: string;
   readonly head: string;
   /** Reads the commits themselves, in a repository that has all of them. */
@@ -59,7 +59,7 @@ export async function commitsSince<T>(
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(since))
     throw new LedgerError('the commit of the last apply is not the id of a git commit');
   const borrowed = await borrowRepository(at);
-  const base = since === noCommit ? undefined : since;
+  const base = since === zeroCommitId ? undefined : since;
   try {
     const pair = base === undefined ? undefined : { applied: base, ours: head };
     if (pair && (await relationOf(borrowed.at, pair)) === 'unknown') await relateWithRemote(borrowed, pair);
@@ -113,13 +113,13 @@ export async function commitThatAdded(at: GitContext, head: string, path: string
     if (!(await hasCommit(borrowed.at, head))) await fetchTrees([head], depthsOfFile[0]);
     // The oldest commit of a shallow clone looks as if it had added all its files. A partial clone may lack the trees of its commits.
     for (const depth of depthsOfFile) {
-      const cut = await cutBehind(borrowed.at, [head]);
+      const cut = await commitsWithoutParents(borrowed.at, [head]);
       const found = await find();
       if (found !== undefined && !cut.includes(found)) break;
       await fetchTrees(cut.length === 0 ? [head] : cut, depth);
     }
     const id = await find();
-    if (id === undefined || id === '' || (await cutBehind(borrowed.at, [id])).includes(id))
+    if (id === undefined || id === '' || (await commitsWithoutParents(borrowed.at, [id])).includes(id))
       throw new LedgerError(
         `the clone does not have the commit that added ${quoted(path)}, and its remote does not send it: fetch the whole history, such as with "fetch-depth: 0"`,
       );
@@ -181,6 +181,6 @@ async function tryList(borrowed: BorrowedRepository, args: readonly string[]) {
     return { id, parents: parents.split(' ') };
   });
   const ids = new Set(commits.map(({ id }) => id));
-  const cut = ids.size === 0 ? [] : await cutBehind(borrowed.at, [...ids]);
+  const cut = ids.size === 0 ? [] : await commitsWithoutParents(borrowed.at, [...ids]);
   return { commits, cut: cut.filter((id) => ids.has(id)) };
 }

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { LedgerError, WaitEnded } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls } from '../../redaction/mask-text.ts';
 
 export interface GitContext {
   /** absolute, anywhere inside the repository */
@@ -166,5 +166,5 @@ function failureMessage(text: string, { secrets }: GitContext): string {
     .map((line) => line.replace(/^remote:\s*/, '').trim())
     .filter((line) => line !== '' && !/^(hint|To|warning):? /.test(line));
   const message = lines.join('; ');
-  return maskAddresses(secrets?.redact(message) ?? message);
+  return maskUrls(secrets?.redact(message) ?? message);
 }

@@ -6,13 +6,13 @@ import { messageOf } from '../../model/error-message.ts';
 import { posix } from 'node:path';
 import { type CommitOrder, type StackPaths, shortCommit } from '../../model/checkout.ts';
 import { LedgerError } from '../../model/ledger.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls } from '../../redaction/mask-text.ts';
 import { quoted } from '../../model/quoted.ts';
 import {
   type BorrowedRepository,
   borrowRepository,
   type CommitPair,
-  cutBehind,
+  commitsWithoutParents,
   fetchInto,
   type FetchRequest,
   hasCommit,
@@ -125,7 +125,7 @@ export async function relateWithRemote(
   const missing = (await hasCommit(at, pair.applied)) ? [] : [pair.applied];
   const tips = [pair.ours, pair.applied].filter((id) => !missing.includes(id));
   let request: Pick<FetchRequest, 'refs' | 'content'> = {
-    refs: [...missing, ...(await cutBehind(at, tips))],
+    refs: [...missing, ...(await commitsWithoutParents(at, tips))],
     content: 'commits',
   };
   for (const depth of depths) {
@@ -168,7 +168,7 @@ function missingCommit(borrowed: BorrowedRepository, id: string, { applied }: Co
 }
 
 function nameOf({ remote = '' }: BorrowedRepository): string {
-  return `remote ${quoted(maskAddresses(remote))}`;
+  return `remote ${quoted(maskUrls(remote))}`;
 }
 
 interface ChangedFile {

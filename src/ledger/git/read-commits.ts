@@ -5,11 +5,11 @@
 import { shortCommit } from '../../model/checkout.ts';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls } from '../../redaction/mask-text.ts';
 import {
   type BorrowedRepository,
   borrowRepository,
-  cutBehind,
+  commitsWithoutParents,
   fetchInto,
   type FetchRequest,
   hasCommit,
@@ -180,7 +180,7 @@ async function mergeBase(borrowed: BorrowedRepository, one: string, other: strin
 
 /** Whether the clone lacks parents of commits that only one side has: a nearer common commit may be among these parents. */
 async function isCut(at: GitContext, one: string, other: string): Promise<boolean> {
-  const cut = new Set(await cutBehind(at, [one, other]));
+  const cut = new Set(await commitsWithoutParents(at, [one, other]));
   if (cut.size === 0) return false;
   return (await linesOf(at, ['rev-list', `${one}...${other}`])).some((id) => cut.has(id));
 }
@@ -194,7 +194,9 @@ async function fetchHistory(
   const missing: string[] = [];
   for (const id of tips) if (!(await hasCommit(at, id))) missing.push(id);
   const known = tips.filter((id) => !missing.includes(id));
-  const refs = [...new Set([...missing, ...(known.length === 0 ? [] : await cutBehind(at, known))])];
+  const refs = [
+    ...new Set([...missing, ...(known.length === 0 ? [] : await commitsWithoutParents(at, known))]),
+  ];
   if (refs.length > 0) await fetchCommits(borrowed, { refs, depth, content: 'commits' });
 }
 
@@ -213,7 +215,7 @@ async function fetchCommits(borrowed: BorrowedRepository, request: FetchRequest)
 }
 
 function nameOf({ remote = '' }: BorrowedRepository): string {
-  return `remote ${quoted(maskAddresses(remote))}`;
+  return `remote ${quoted(maskUrls(remote))}`;
 }
 
 async function hasFiles(at: GitContext, id: string): Promise<boolean> {

@@ -5,7 +5,7 @@
 import { type Event, EVENT_ID } from 'js-yaml';
 import type { Place } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, memberOf, type Path } from '../../model/json.ts';
-import { maskAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls } from '../../redaction/mask-text.ts';
 import type { HiddenParts } from './hidden-parts.ts';
 import { type EventPair, type EventRange, locate, pairsOf, rawScalar, type Span, spanOf } from './locate.ts';
 
@@ -46,7 +46,7 @@ export function createSourceText(
         line: index + 1,
         column: characters(line.slice(0, from - lineStart)) + 1,
         length: Math.max(1, characters(span.trimEnd())),
-        text: maskAddresses(withoutHidden(line, lineStart, hidden())),
+        text: maskUrls(withoutHidden(line, lineStart, hidden())),
       };
     },
     hiddenValues: () => hidden().values,

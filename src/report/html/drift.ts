@@ -1,6 +1,6 @@
 /** Drift as one HTML page, built like that of a plan: what changed in the targets and who did it, then what is pending in the files. */
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
+import type { Drift, DriftedResource, DriftField, PendingResource } from '../../model/drift.ts';
 import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
 import { formatPlace } from '../text/change.ts';
 import { problemViews } from './diagnostics.ts';
@@ -112,7 +112,7 @@ interface Changed extends Pick<DriftedResource, 'address'> {
   readonly lastModified?: DriftedResource['lastModified'] | undefined;
   readonly is: string;
   readonly id?: string | undefined;
-  readonly fields: readonly MovedField[];
+  readonly fields: readonly DriftField[];
   readonly reason: string;
   readonly notes?: readonly string[];
   readonly place?: PendingResource['place'];

@@ -6,7 +6,7 @@ import type {
   Drift,
   DriftedName,
   DriftedResource,
-  MovedField,
+  DriftField,
   PendingResource,
   Unmanaged,
 } from '../../model/drift.ts';
@@ -117,7 +117,7 @@ function pendingJson({ address, is, fields, place }: PendingResource): DriftJson
   return { ...addressMembers(address), is, fields: fields.map(movedJson), ...placeMember(place) };
 }
 
-function movedJson(field: MovedField): DriftJson['drifted'][number]['fields'][number] {
+function movedJson(field: DriftField): DriftJson['drifted'][number]['fields'][number] {
   const { origin: _, unknown: __, ...shown } = fieldJson(safeField(field));
   return { ...shown, ...(field.both && { both: field.both }) };
 }

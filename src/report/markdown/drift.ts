@@ -8,7 +8,7 @@ import type {
   Drift,
   DriftedName,
   DriftedResource,
-  MovedField,
+  DriftField,
   PendingResource,
   Unmanaged,
 } from '../../model/drift.ts';
@@ -163,7 +163,7 @@ function tableHead(...titles: readonly string[]): string {
 
 const maxFieldNames = 4;
 
-function fieldNames(fields: readonly MovedField[]): string {
+function fieldNames(fields: readonly DriftField[]): string {
   const names = [...new Set(fields.map(({ path }) => formatPath(path)))];
   const more = names.length - maxFieldNames;
   const shown = names.slice(0, maxFieldNames).map((name) => code(name, 60));
@@ -229,7 +229,7 @@ function nameOf(address: Address): string {
 }
 
 /** @param mark the remark for a field that changed on both sides */
-function diffOf(fields: readonly MovedField[], mark: string): string[] {
+function diffOf(fields: readonly DriftField[], mark: string): string[] {
   const marked = fields.map(({ both, ...field }) => (both ? { ...field, origin: mark } : field));
   return block(fieldDiff({ action: 'update', fields: marked }), 'diff');
 }

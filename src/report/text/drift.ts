@@ -4,7 +4,7 @@
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import { hasErrors, type Place } from '../../model/diagnostic.ts';
-import type { Drift, DriftedName, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
+import type { Drift, DriftedName, DriftedResource, DriftField, PendingResource } from '../../model/drift.ts';
 import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
 import { formatPlace, type PlanLayout, withLastModified } from './change.ts';
 import { fieldLines } from './field.ts';
@@ -187,7 +187,7 @@ function nameOf(address: Address, paint: Paint): string {
   return paint.bold(paint.link(printable(formatAddress(address)), address));
 }
 
-function movedLines(fields: readonly MovedField[], mark: string, { paint, width }: PlanLayout): string[] {
+function movedLines(fields: readonly DriftField[], mark: string, { paint, width }: PlanLayout): string[] {
   const views = fields.flatMap(({ both, ...field }) => fieldViews(both ? { ...field, origin: mark } : field));
   return fieldLines(views, { paint, width: width - 4, whole: false });
 }

@@ -9,7 +9,7 @@ import type { SourceText } from '../../manifest/yaml/yaml-document.ts';
 import { secretNames } from '../../manifest/yaml/secret-fields.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
-import { maskAddresses, partsOfAddresses } from '../../redaction/mask-text.ts';
+import { maskUrls, partsOfUrls } from '../../redaction/mask-text.ts';
 import { type LocatedChange, notEditable, type Refusal, refuseSecret } from './locate-change.ts';
 
 interface Drafted {
@@ -120,9 +120,7 @@ export function patchOf(
 ): FilePatch {
   const shown = displayPath(file, cwd);
   const name = slashes(shown);
-  const [old, now] = [before ?? '', after ?? ''].map((text) =>
-    maskAddresses(withoutHidden(text, kinds).shown),
-  );
+  const [old, now] = [before ?? '', after ?? ''].map((text) => maskUrls(withoutHidden(text, kinds).shown));
   const patch = formatPatch({
     oldFileName: before === undefined ? '/dev/null' : `a/${name}`,
     newFileName: after === undefined ? '/dev/null' : `b/${name}`,
@@ -185,7 +183,7 @@ function hidesMore(
 
 function hiddenIn(text: string, kinds: Registry): string[] {
   const { shown, hidden } = withoutHidden(text, kinds);
-  return [...hidden, ...partsOfAddresses(shown).map(({ start, end }) => shown.slice(start, end))];
+  return [...hidden, ...partsOfUrls(shown).map(({ start, end }) => shown.slice(start, end))];
 }
 
 /** The text with its hidden parts replaced. Line breaks stay, so that line numbers do not change. */

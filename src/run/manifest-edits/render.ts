@@ -12,7 +12,7 @@ import type { Paint } from '../../report/text/layout.ts';
 import { printable } from '../../report/view/printable.ts';
 
 /** Why there is nothing to write, if nothing was refused either. */
-export type NothingTaken =
+export type NothingToWrite =
   /** everything was read, and no requested value differs */
   | 'as-declared'
   /** the values differ only because the files were changed */
@@ -44,13 +44,13 @@ interface AcceptReport {
     readonly place: Place;
   }[];
   readonly widens: readonly Widening[];
-  readonly nothing: NothingTaken;
+  readonly nothing: NothingToWrite;
   readonly refused: readonly { readonly address: Address; readonly path: Path; readonly why: Diagnostic }[];
 }
 
 // The changes of manifests as text: the patch of each file, coloured as `git diff` does it.
 
-const sentences: Readonly<Record<NothingTaken, string>> = {
+const sentences: Readonly<Record<NothingToWrite, string>> = {
   'as-declared': 'nothing to accept: live is as declared',
   'as-applied': 'nothing to accept: nothing was changed in the targets since the last apply',
   'not-written': 'nothing to accept: what differs is not written in manifests',

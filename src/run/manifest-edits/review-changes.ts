@@ -7,7 +7,7 @@ import { notWritten } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printJson, printWarnings, type Terminal } from '../terminal.ts';
 import { type FilePatch, patchOf } from './draft-files.ts';
-import { type NothingTaken, renderAcceptedChanges, renderAcceptJson } from './render.ts';
+import { type NothingToWrite, renderAcceptedChanges, renderAcceptJson } from './render.ts';
 import type { ResolvedChanges } from './resolve-changes.ts';
 import { type FileChange, partlyWritten, writeFiles } from './write-files.ts';
 
@@ -23,7 +23,7 @@ interface Review extends ReviewOptions {
   /** the guards that block the writing and are not acknowledged, each with its message */
   readonly blocked?: ReadonlyMap<string, string>;
   /** what is printed where there is nothing to write */
-  readonly nothing: NothingTaken;
+  readonly nothing: NothingToWrite;
   /** printed after the files are written */
   readonly next?: string;
 }
@@ -78,7 +78,7 @@ function codeOf({ placed, refusals }: ResolvedChanges): ExitCode {
 interface Answer {
   readonly files: readonly FilePatch[];
   readonly written: boolean;
-  readonly nothing: NothingTaken;
+  readonly nothing: NothingToWrite;
   readonly stack: string;
   readonly terminal: Terminal;
 }

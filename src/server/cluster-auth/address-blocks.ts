@@ -5,7 +5,7 @@
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseDecimal } from './durations.ts';
-import { type Coerced, quote, quoteAscii } from './field-coercion.ts';
+import { type ValueOrProblem, quote, quoteAscii } from './field-coercion.ts';
 
 /** A block: one address or network, or a socket, which matches no address. */
 type AddressBlock =
@@ -13,16 +13,19 @@ type AddressBlock =
   | { readonly family: 'socket'; readonly path: string };
 
 /** The printed form of all blocks of a request, or the error of the first invalid one. */
-export function canonicalBlocks(blocks: readonly string[]): Coerced<string[]> {
+export function canonicalBlocks(blocks: readonly string[]): ValueOrProblem<string[]> {
   return printedBlocks(blocks, (text) => `error parsing address ${quote(text)}: `);
 }
 
 /** The same for stored blocks. The error has no "error parsing address" before it. */
-export function storedBlocks(blocks: readonly string[]): Coerced<string[]> {
+export function storedBlocks(blocks: readonly string[]): ValueOrProblem<string[]> {
   return printedBlocks(blocks, () => '');
 }
 
-function printedBlocks(blocks: readonly string[], introduction: (text: string) => string): Coerced<string[]> {
+function printedBlocks(
+  blocks: readonly string[],
+  introduction: (text: string) => string,
+): ValueOrProblem<string[]> {
   const canonical: string[] = [];
   for (const text of blocks) {
     const block = parseBlock(text);

@@ -7,7 +7,7 @@ import type { Services } from '../kernel/services.ts';
 import { answerData, answerDone, answerError, answerOnTop, type SecretsAnswer } from './answer.ts';
 import { type ServiceCall, type ServiceHandler, textIn } from './call.ts';
 import { readDuration } from './durations.ts';
-import { asPairs, asText, type Coerced } from './field-coercion.ts';
+import { asPairs, asText, type ValueOrProblem } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
 import {
   CLUSTER_AUTH_METHOD,
@@ -155,7 +155,7 @@ function storedType(type: string, clusterAuthType: string): string | undefined {
 type Body = Readonly<Record<string, unknown>>;
 
 /** The settings in a request, or the text of a 400. */
-type ReadSettings = Coerced<MountSettings>;
+type ReadSettings = ValueOrProblem<MountSettings>;
 
 const LEASES = ['default_lease_ttl', 'max_lease_ttl'] as const;
 
@@ -245,7 +245,7 @@ export function publicMounts({ database, dialects }: Services, namespace: string
 export const visibleMounts: ServiceHandler = (call) => {
   const below = (prefix: string, mounts: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
-      Object.entries(mounts).filter(([path]) => call.identity.knowsBelow(`${prefix}${path}`)),
+      Object.entries(mounts).filter(([path]) => call.identity.hasRightsBelow(`${prefix}${path}`)),
     );
   return answerData({
     auth: below('auth/', authMountDocuments(call)),
@@ -259,7 +259,7 @@ export const visibleMount: ServiceHandler = (call) => {
   const serving = allMounts(call)
     .filter(([prefix]) => path.startsWith(prefix))
     .toSorted(([one], [other]) => other.length - one.length)[0];
-  if (serving === undefined || !call.identity.knowsBelow(serving[0]))
+  if (serving === undefined || !call.identity.hasRightsBelow(serving[0]))
     return answerError(
       403,
       `preflight capability check returned 403, please ensure client's policies grant access to path "${path}"`,

@@ -9,7 +9,7 @@ import { domainToASCII } from 'node:url';
 import type { KeyRules } from '../kernel/dialects.ts';
 import type { Services } from '../kernel/services.ts';
 import { type Config, findConfig } from './config.ts';
-import type { Coerced } from './field-coercion.ts';
+import type { ValueOrProblem } from './field-coercion.ts';
 
 /** The parts of a config that a login needs. */
 export interface ClusterAccess {
@@ -25,7 +25,7 @@ export interface ClusterAccess {
 }
 
 /** Reads the config of a mount. The problem is the text of a 500: no config, or a file of the pod that cannot be read. */
-export function loadClusterAccess(services: Services, mount: string): Coerced<ClusterAccess> {
+export function loadClusterAccess(services: Services, mount: string): ValueOrProblem<ClusterAccess> {
   const config = findConfig({ services, mount });
   if (config === undefined) return { ok: false, problem: 'could not load backend configuration' };
   const authorities = authoritiesOf(config, services);
@@ -58,7 +58,7 @@ function withScheme(host: string, { dialects }: Services): string {
 }
 
 /** The trusted authorities in PEM; undefined: those of this machine; empty: none. */
-function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<string | undefined> {
+function authoritiesOf(config: Config, { dialects, pod }: Services): ValueOrProblem<string | undefined> {
   if (config.cluster_ca_cert !== '') return { ok: true, value: config.cluster_ca_cert };
   const { caFallback } = dialects.clusterAuth;
   if (config.disable_local_ca_jwt) return { ok: true, value: caFallback === 'pod' ? '' : undefined };

@@ -6,12 +6,12 @@ import { parsePrefixed, readDuration } from './durations.ts';
 import { type Int64, int64, isObject, NumberLiteral } from './json-values.ts';
 
 /** A value, or the error. */
-export type Coerced<T> =
+export type ValueOrProblem<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string };
 
 /** Reads one field. `undefined` as value means that the field counts as not sent. */
-export type FieldReader<T> = (raw: unknown) => Coerced<T>;
+export type FieldReader<T> = (raw: unknown) => ValueOrProblem<T>;
 
 type Readers = Readonly<Record<string, FieldReader<unknown>>>;
 
@@ -27,7 +27,7 @@ export type SentFields<R extends Readers> = {
 export function readFields<R extends Readers>(
   readers: R,
   body: Readonly<Record<string, unknown>>,
-): Coerced<SentFields<R>> {
+): ValueOrProblem<SentFields<R>> {
   const sent: Record<string, unknown> = {};
   for (const [name, raw] of Object.entries(body)) {
     const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
@@ -154,7 +154,7 @@ function unparsable(wanted: string, parser: string, why: string): string {
   return `'' cannot parse value as '${wanted}': strconv.${parser}: ${why}`;
 }
 
-function succeeded<T>(value: T): Coerced<T> {
+function succeeded<T>(value: T): ValueOrProblem<T> {
   return { ok: true, value };
 }
 

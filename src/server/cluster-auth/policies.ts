@@ -14,7 +14,7 @@ import {
   type SecretsAnswer,
 } from './answer.ts';
 import { type ServiceCall, type ServiceHandler, textIn } from './call.ts';
-import { asList, type Coerced } from './field-coercion.ts';
+import { asList, type ValueOrProblem } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
 import {
   builtInPolicy,
@@ -205,7 +205,7 @@ interface PolicyLanguage {
 /**
  * The rules of a policy, or the problem. A path may occur in several HCL blocks, just as it may occur in several policies.
  */
-export function parsePolicy(text: string, language: PolicyLanguage): Coerced<PolicyRule[]> {
+export function parsePolicy(text: string, language: PolicyLanguage): ValueOrProblem<PolicyRule[]> {
   if (text.length > MAX_POLICY_LENGTH) return { ok: false, problem: 'it is too long' };
   const paths = readPolicyText(text);
   if (!paths.ok) return paths;
@@ -218,7 +218,7 @@ export function parsePolicy(text: string, language: PolicyLanguage): Coerced<Pol
   return { ok: true, value: rules };
 }
 
-function ruleOf(path: string, block: Block, language: PolicyLanguage): Coerced<PolicyRule> {
+function ruleOf(path: string, block: Block, language: PolicyLanguage): ValueOrProblem<PolicyRule> {
   const {
     capabilities,
     policy,
@@ -245,7 +245,7 @@ function ruleOf(path: string, block: Block, language: PolicyLanguage): Coerced<P
 function grantedBy(
   { capabilities = [], policy }: Block,
   { scans }: PolicyLanguage,
-): Coerced<PolicyCapability[]> {
+): ValueOrProblem<PolicyCapability[]> {
   const short = policy === undefined ? [] : SHORTHANDS.get(policy);
   if (short === undefined) return refused(`invalid policy "${String(policy)}"`);
   const granted: PolicyCapability[] = [...short];
@@ -258,7 +258,7 @@ function grantedBy(
 }
 
 /** The result has only the members that the block has. */
-function parameterRules(block: Block): Coerced<ParameterRules> {
+function parameterRules(block: Block): ValueOrProblem<ParameterRules> {
   const { allowed_parameters: allowed, denied_parameters: denied, required_parameters: required } = block;
   for (const values of [allowed, denied])
     if (values !== undefined && !isValues(values))

@@ -2,14 +2,14 @@
  * The two languages of policies, HCL and JSON, read into blocks.
  * Invariant: unknown syntax is refused, and so is a repeated member, except for several blocks of HCL for one path.
  */
-import type { Coerced } from './field-coercion.ts';
+import type { ValueOrProblem } from './field-coercion.ts';
 import { isObject, repeatsMembers } from './json-values.ts';
 
 /** The content of braces: texts, numbers, booleans, lists and nested blocks. */
 export type Block = Readonly<Record<string, unknown>>;
 
 /** Paths with their blocks, in the order in which they are written. */
-type Paths = Coerced<(readonly [path: string, block: Block])[]>;
+type Paths = ValueOrProblem<(readonly [path: string, block: Block])[]>;
 
 /** Reads a policy's text. */
 export function readPolicyText(text: string): Paths {

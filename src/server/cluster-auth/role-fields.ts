@@ -12,7 +12,7 @@ import {
   asList,
   asPairs,
   asText,
-  type Coerced,
+  type ValueOrProblem,
   readFields,
   type SentFields,
 } from './field-coercion.ts';
@@ -111,7 +111,7 @@ export function roleFields(dialect: ClusterAuthDialect): Partial<typeof ROLE_FIE
 export function readRoleFields(
   body: Readonly<Record<string, unknown>>,
   dialect: ClusterAuthDialect,
-): Coerced<SentRole> {
+): ValueOrProblem<SentRole> {
   return readFields(roleFields(dialect), body);
 }
 

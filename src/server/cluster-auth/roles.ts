@@ -15,7 +15,7 @@ import {
 } from './answer.ts';
 import type { MountCall, MountHandler } from './call.ts';
 import { formatDuration } from './durations.ts';
-import { asInteger, asText, type Coerced, quote, readFields } from './field-coercion.ts';
+import { asInteger, asText, type ValueOrProblem, quote, readFields } from './field-coercion.ts';
 import { fromStoredText, storedText } from './json-values.ts';
 import { matchLabelsIn } from './label-selector.ts';
 import { leaseLimitsOf, mountOfId } from './mounts.ts';
@@ -77,12 +77,16 @@ export const deleteRole: MountHandler = (call) => {
  * each read: the path of a socket gets one more pair of quotes each time, and without a slash it becomes unreadable
  * (wire/cluster-auth 2.4).
  */
-function findRole({ services, mount, roleName }: MountCall): Coerced<Role> | undefined {
+function findRole({ services, mount, roleName }: MountCall): ValueOrProblem<Role> | undefined {
   return storedRole(services.database, mount, roleName);
 }
 
 /** The role of this name, in any case, of the mount with this id; the problem is the text of a 500. */
-export function storedRole(database: Database, mount: string, name: string): Coerced<Role> | undefined {
+export function storedRole(
+  database: Database,
+  mount: string,
+  name: string,
+): ValueOrProblem<Role> | undefined {
   const fields = storedFields(database, mount, name.toLowerCase());
   if (fields === undefined) return undefined;
   const role: Role = { ...FRESH_ROLE, ...(fromStoredText(fields) as Role) };
@@ -163,7 +167,7 @@ type MergeRule = (role: Role, limits: MergeLimits) => string | false;
  * The role after a write. `stored` is undefined for a new role, which starts from the defaults.
  * The problem is the text of a 400 for the first broken rule; nothing must be stored then.
  */
-function mergeRole(stored: Role | undefined, sent: SentRole, limits: MergeLimits): Coerced<Role> {
+function mergeRole(stored: Role | undefined, sent: SentRole, limits: MergeLimits): ValueOrProblem<Role> {
   const blocks = canonicalBlocks(sent.token_bound_cidrs ?? []);
   if (!blocks.ok) return blocks;
   const current = withCurrentFields(stored ?? FRESH_ROLE, sent, blocks.value);
@@ -200,7 +204,7 @@ function withCurrentFields(base: Role, sent: SentRole, blocks: string[]): Role {
  * Applies the deprecated names. Only the deprecated name was sent: both fields get its value. Only the current one: the deprecated
  * one is reset. Both: the deprecated one gets the current one's value. Neither: nothing changes (wire/cluster-auth 2.6).
  */
-function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
+function withDeprecatedFields(role: Role, sent: SentRole): ValueOrProblem<Role> {
   // A deprecated name is ignored if its current name was sent, too.
   const blocks = canonicalBlocks(sent.token_bound_cidrs === undefined ? (sent.bound_cidrs ?? []) : []);
   if (!blocks.ok) return blocks;

@@ -4,7 +4,7 @@
  * of another type is an error, and never converted to a text.
  */
 import { callCluster, type ClusterApi, type Refusal } from './cluster-api.ts';
-import type { Coerced } from './field-coercion.ts';
+import type { ValueOrProblem } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
 import { claimOf, type Claims } from './jwt.ts';
 
@@ -20,7 +20,7 @@ export interface ServiceAccount {
 }
 
 /** Reads the account. `root` is the prefix of the cluster's claims. The problem is the text of a 500. */
-export function readServiceAccount(claims: Claims, root: string): Coerced<ServiceAccount> {
+export function readServiceAccount(claims: Claims, root: string): ValueOrProblem<ServiceAccount> {
   const problems: string[] = [];
   const text = (from: Claims, key: string, at = key) => textOf(claimOf(from, key), at, problems);
   const flat = {
@@ -52,7 +52,7 @@ export function readServiceAccount(claims: Claims, root: string): Coerced<Servic
 /**
  * The alias name of the account: its UID, or its namespace and name. The problem, for a JWT without them, is the text of a 500.
  */
-export function aliasName(account: ServiceAccount, source: string): Coerced<string> {
+export function aliasName(account: ServiceAccount, source: string): ValueOrProblem<string> {
   if (source !== 'serviceaccount_name') {
     return account.uid === ''
       ? { ok: false, problem: 'could not parse UID from claims' }

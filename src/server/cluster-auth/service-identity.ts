@@ -28,7 +28,7 @@ export interface ServiceIdentity {
   /** The token's capabilities on the path, sorted: only `root` with the policy `root`, only `deny` if it has none. */
   capabilitiesOn(path: string): readonly string[];
   /** Whether a rule grants anything at or below this path. */
-  knowsBelow(prefix: string): boolean;
+  hasRightsBelow(prefix: string): boolean;
 }
 
 /** The target namespace of a request, and the address of its client. */
@@ -80,7 +80,7 @@ function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: s
       const granted = access.grantedOn(prefix + path);
       return granted.size === 0 ? ['deny'] : [...granted].toSorted();
     },
-    knowsBelow: (path) => isRoot || access.grantsBelow(prefix + path),
+    hasRightsBelow: (path) => isRoot || access.grantsBelow(prefix + path),
   };
 }
 

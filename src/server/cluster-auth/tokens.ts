@@ -15,7 +15,7 @@ import {
   type SecretsAnswer,
 } from './answer.ts';
 import { at, type ServiceCall, type ServiceEndpoint, type ServiceHandler, textIn } from './call.ts';
-import { asDuration, type Coerced, readFields } from './field-coercion.ts';
+import { asDuration, type ValueOrProblem, readFields } from './field-coercion.ts';
 import { leaseLimitsOf, mountOfId, SYSTEM_LIMITS } from './mounts.ts';
 import {
   CHILD_FIELDS,
@@ -258,7 +258,11 @@ export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
 // renewed. Policies, addresses and uses of the token stay as they are.
 
 /** The new lifetime, or the error. `increment` is the requested one, in seconds. */
-function renewedLifetime(services: Services, token: ServiceToken, increment: number): Coerced<Lifetime> {
+function renewedLifetime(
+  services: Services,
+  token: ServiceToken,
+  increment: number,
+): ValueOrProblem<Lifetime> {
   const source = lifetimeSource(services, token);
   if (!source.ok) return source;
   const age = Math.trunc((services.now().getTime() - token.createdAt.getTime()) / 1000);
@@ -279,7 +283,7 @@ interface LifetimeSource {
   readonly limits: LeaseLimits;
 }
 
-function lifetimeSource(services: Services, token: ServiceToken): Coerced<LifetimeSource> {
+function lifetimeSource(services: Services, token: ServiceToken): ValueOrProblem<LifetimeSource> {
   if (token.mount === null) {
     const lifetimeRequest = { ttl: token.creationTtl, period: token.period, maxTtl: 0 };
     return { ok: true, value: { lifetimeRequest, limits: SYSTEM_LIMITS } };

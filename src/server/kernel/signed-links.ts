@@ -62,7 +62,7 @@ export interface ServedFile {
 }
 
 /** A file that clients upload. */
-export interface TakenFile {
+export interface UploadedFile {
   readonly method: 'PUT';
   /** Below the prefix, with `:id` in it. */
   readonly path: string;
@@ -70,7 +70,7 @@ export interface TakenFile {
   readonly begin: (services: Services, id: string) => Receiver;
 }
 
-export type StoredFile = ServedFile | TakenFile;
+export type StoredFile = ServedFile | UploadedFile;
 
 /** How many bytes a file has, and the bytes themselves. */
 export interface FileContent {

@@ -110,7 +110,7 @@ export function projectRights(
 // Invariant: a caller who may not see the workspace, or lacks the permission, gets the 404 of an unknown id.
 
 /** The record with its workspace and the caller's permissions on it. `what` names the record in errors. @throws ApiError 404 */
-export function requireOwned<Row extends { readonly workspace_id: string }>(
+export function requireOfWorkspace<Row extends { readonly workspace_id: string }>(
   request: ApiRequest,
   record: Row | undefined,
   { what, permission }: { readonly what: string; readonly permission: Permission },

@@ -3,7 +3,7 @@ import type { Database } from '../kernel/database.ts';
 import { notFound, type Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, type Endpoint, ok, on } from '../kernel/endpoint.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
-import { requireOwned, requireWorkspace } from './access.ts';
+import { requireOfWorkspace, requireWorkspace } from './access.ts';
 
 const WORKSPACE = '/workspaces/:workspace_id';
 
@@ -66,7 +66,7 @@ function showAssessmentResult(request: ApiRequest): ApiAnswer {
   const [row] = assessmentResultsById(request.services.database, [
     request.params['assessment_result_id'] ?? '',
   ]);
-  const { record } = requireOwned(request, row, {
+  const { record } = requireOfWorkspace(request, row, {
     what: 'Assessment result',
     permission: PERMISSION,
   });

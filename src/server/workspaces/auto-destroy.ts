@@ -6,7 +6,7 @@
 import type { Database } from '../kernel/database.ts';
 import type { PointedProblem } from '../kernel/documents.ts';
 import { readTimestamp } from '../kernel/request-body.ts';
-import { keepAbsent } from './execution-settings.ts';
+import { keepIfAbsent } from './execution-settings.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from './workspace-record.ts';
 import type { WorkspaceRequest } from './workspace-request.ts';
 
@@ -50,11 +50,11 @@ export function resolveAutoDestroy(
   }
   const returnsToProject = dateEndsDuration && request.inheritsProjectAutoDestroy === true;
   return {
-    auto_destroy_at: keepAbsent(
+    auto_destroy_at: keepIfAbsent(
       readMinute(request.autoDestroyAt, problems),
       returnsToProject ? null : current.auto_destroy_at,
     ),
-    auto_destroy_activity_duration: keepAbsent(
+    auto_destroy_activity_duration: keepIfAbsent(
       duration,
       setsDate ? null : current.auto_destroy_activity_duration,
     ),

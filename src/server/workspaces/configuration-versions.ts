@@ -15,8 +15,8 @@ import { newId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
 import { readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
-import { signedLink, type TakenFile } from '../kernel/signed-links.ts';
-import { requireOwned, requireWorkspace } from './access.ts';
+import { signedLink, type UploadedFile } from '../kernel/signed-links.ts';
+import { requireOfWorkspace, requireWorkspace } from './access.ts';
 import {
   configurationVersionById,
   configurationVersionResource,
@@ -69,7 +69,7 @@ function createConfigurationVersion(request: ApiRequest): ApiAnswer {
   return created(configurationVersionDocument(request, permissions, row));
 }
 
-export const STORED_CONFIGURATIONS: readonly TakenFile[] = [
+export const UPLOADED_CONFIGURATIONS: readonly UploadedFile[] = [
   {
     method: 'PUT',
     path: '/configuration-versions/:id/archive',
@@ -161,7 +161,7 @@ function configurationVersionDocument(
 
 function requireConfigurationVersion(request: ApiRequest) {
   const id = request.params['configuration_version_id'] ?? '';
-  return requireOwned(request, configurationVersionById(request.services.database, id), {
+  return requireOfWorkspace(request, configurationVersionById(request.services.database, id), {
     what: 'Configuration version',
     permission: 'can-read-run',
   });

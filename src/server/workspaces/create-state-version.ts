@@ -84,7 +84,7 @@ function receiveFile(
 }
 
 /** @throws ApiError 409 when the version already has this file */
-export function requireAwaited(version: StateVersionRow, kind: FileKind): void {
+export function requireNotUploaded(version: StateVersionRow, kind: FileKind): void {
   if (kind === 'state' ? version.status !== 'pending' : version.has_json_state === 1) {
     throw conflict(`The state version has its ${kind === 'state' ? 'state' : 'JSON state'} already`);
   }
@@ -98,7 +98,7 @@ export function finalizeState(services: Services, id: string, file: IncomingFile
   const { database } = services;
   const version = stateVersionById(database, id);
   if (version === undefined) throw notFound('File');
-  requireAwaited(version, 'state');
+  requireNotUploaded(version, 'state');
   const md5 = file.end();
   const { state } = file;
   if (version.md5 !== null && version.md5 !== md5) {

@@ -22,8 +22,8 @@ export function resolvePlainSettings(
   checkWorkingDirectory(request.workingDirectory, takesAbsoluteDirectories, problems);
   return {
     name: request.name ?? current.name,
-    description: keepAbsent(request.description, current.description),
-    working_directory: keepAbsent(request.workingDirectory, current.working_directory),
+    description: keepIfAbsent(request.description, current.description),
+    working_directory: keepIfAbsent(request.workingDirectory, current.working_directory),
     engine_version: request.engineVersion ?? current.engine_version,
     assessments_enabled: Number(request.assessmentsEnabled ?? false),
     allow_destroy_plan: flag(request.allowDestroyPlan, current.allow_destroy_plan),
@@ -41,7 +41,7 @@ export function resolvePlainSettings(
 }
 
 /** The requested value, also if it is null; the current value if the attribute is absent. */
-export function keepAbsent<T>(requested: T | undefined, current: T): T {
+export function keepIfAbsent<T>(requested: T | undefined, current: T): T {
   return requested === undefined ? current : requested;
 }
 

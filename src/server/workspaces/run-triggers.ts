@@ -19,7 +19,7 @@ import {
 import { newId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
 import { asObject, readResource } from '../kernel/request-body.ts';
-import { requireOwned, requireWorkspace } from './access.ts';
+import { requireOfWorkspace, requireWorkspace } from './access.ts';
 import { readableCondition, workspacePermissions } from './permissions.ts';
 import { workspaceResources } from './workspace-document.ts';
 import { recordById, recordsById } from './workspace-record.ts';
@@ -141,7 +141,7 @@ function deleteTrigger(request: ApiRequest): ApiAnswer {
 
 function requireTrigger(request: ApiRequest, permission: 'can-read-run' | 'can-update') {
   const row = triggerById(request.services.database, request.params['run_trigger_id'] ?? '');
-  return requireOwned(request, row, { what: 'Run trigger', permission });
+  return requireOfWorkspace(request, row, { what: 'Run trigger', permission });
 }
 
 function triggerById(database: Database, id: string): TriggerRow | undefined {

@@ -16,7 +16,7 @@ import { pagedAnswer } from '../kernel/pagination.ts';
 import { asObject, readAttributes } from '../kernel/request-body.ts';
 import type { Services } from '../kernel/services.ts';
 import { type ServedFile, signedLink } from '../kernel/signed-links.ts';
-import { requireOwned, requireWorkspace } from './access.ts';
+import { requireOfWorkspace, requireWorkspace } from './access.ts';
 import { configurationVersionById } from './configuration-version-record.ts';
 import type { Permission, WorkspacePermissions } from './permissions.ts';
 import { beginRun, finishRun, lockForRun } from './run-life-cycle.ts';
@@ -136,14 +136,14 @@ function relatedId(body: unknown, name: string): string | undefined {
 /** GET /runs/:run_id */
 function showRun(request: ApiRequest): ApiAnswer {
   const found = runById(request.services.database, request.params['run_id'] ?? '');
-  const { record, permissions } = requireOwned(request, found, READ);
+  const { record, permissions } = requireOfWorkspace(request, found, READ);
   return ok({ data: runResource(record, permissions, request.services.dialects.workspaces) });
 }
 
 /** GET /runs/:run_id/run-events: always empty; the command line of the real service reads it. */
 function listRunEvents(request: ApiRequest): ApiAnswer {
   const found = runById(request.services.database, request.params['run_id'] ?? '');
-  requireOwned(request, found, READ);
+  requireOfWorkspace(request, found, READ);
   return ok({ data: [] });
 }
 
@@ -197,7 +197,7 @@ function showPhase(
       part: request.params[column] ?? null,
     },
   );
-  const { record } = requireOwned(request, run, { ...READ, what });
+  const { record } = requireOfWorkspace(request, run, { ...READ, what });
   return ok({ data: show(record) });
 }
 
@@ -242,7 +242,7 @@ function cancelRun(request: ApiRequest): ApiAnswer {
 function requireRun(request: ApiRequest, possible: string): RunRow & { organization_id: string } {
   const found = runById(request.services.database, request.params['run_id'] ?? '');
   const access = { what: 'Run', permission: 'can-queue-apply' } as const;
-  const { record, workspace } = requireOwned(request, found, access);
+  const { record, workspace } = requireOfWorkspace(request, found, access);
   if (possibleActions(record)[possible] !== true)
     throw conflict(`The run is ${record.status}: this cannot be done`);
   return { ...record, organization_id: workspace.organization_id };
@@ -263,7 +263,7 @@ ${END}`;
  * The logs of plans and applies, behind signed links, in the form that the service's command line reads (wire/workspaces 6.5).
  * Invariant: each log says that no engine runs here and what to do, so that people do not mistake the run for a real one.
  */
-export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((phase) => ({
+export const SERVED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((phase) => ({
   method: 'GET',
   path: `/runs/:id/logs/${phase}`,
   read: ({ database }, id, query) => {

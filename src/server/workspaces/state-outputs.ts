@@ -8,7 +8,7 @@ import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
 import { stableId } from '../kernel/identifiers.ts';
 import { pagedAnswer } from '../kernel/pagination.ts';
 import { asObject } from '../kernel/request-body.ts';
-import { requireOwned, requireWorkspace } from './access.ts';
+import { requireOfWorkspace, requireWorkspace } from './access.ts';
 import type { JsonListener, JsonPath } from './json-scanner.ts';
 import { stateVersionById } from './state-version-record.ts';
 
@@ -78,7 +78,7 @@ function simpleType(value: unknown): string {
 
 /** GET /state-versions/:state_version_id/outputs */
 export function listOutputs(request: ApiRequest): ApiAnswer {
-  const { record } = requireOwned(
+  const { record } = requireOfWorkspace(
     request,
     stateVersionById(request.services.database, request.params['state_version_id'] ?? ''),
     { what: 'State version', permission: 'can-read-state-outputs' },
@@ -110,7 +110,7 @@ export function showOutput(request: ApiRequest): ApiAnswer {
      WHERE o.id = :id`,
     { id: request.params['output_id'] ?? '' },
   );
-  const { record } = requireOwned(request, row, {
+  const { record } = requireOfWorkspace(request, row, {
     what: 'Output',
     permission: 'can-read-state-outputs',
   });

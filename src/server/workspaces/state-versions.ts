@@ -8,8 +8,8 @@ import { type ApiAnswer, type ApiRequest, ok, queryList, queryText } from '../ke
 import { pagedAnswer } from '../kernel/pagination.ts';
 import type { Services } from '../kernel/services.ts';
 import type { StoredFile } from '../kernel/signed-links.ts';
-import { type AccessibleWorkspace, requireOwned, requireWorkspace } from './access.ts';
-import { finalizeState, requireAwaited } from './create-state-version.ts';
+import { type AccessibleWorkspace, requireOfWorkspace, requireWorkspace } from './access.ts';
+import { finalizeState, requireNotUploaded } from './create-state-version.ts';
 import { IncomingFile, wholeFile } from './state-file.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import {
@@ -25,7 +25,7 @@ const PERMISSION = 'can-read-state-versions';
 /** GET /state-versions/:state_version_id */
 export function showStateVersion(request: ApiRequest): ApiAnswer {
   const row = stateVersionById(request.services.database, request.params['state_version_id'] ?? '');
-  const { record, ...access } = requireOwned(request, row, {
+  const { record, ...access } = requireOfWorkspace(request, row, {
     what: 'State version',
     permission: PERMISSION,
   });
@@ -92,7 +92,7 @@ export const STORED_STATES: readonly StoredFile[] = (['state', 'json-state'] as 
     method: 'PUT',
     path: `/state-versions/:id/${kind}`,
     begin: (services, id) => {
-      requireAwaited(requireVersion(services, id), kind);
+      requireNotUploaded(requireVersion(services, id), kind);
       const file = new IncomingFile(services.database, id, { kind, isInBody: false });
       return {
         write: (bytes) => file.write(bytes),
@@ -117,7 +117,7 @@ export const STORED_STATES: readonly StoredFile[] = (['state', 'json-state'] as 
 ]);
 
 function finalize(services: Services, version: StateVersionRow, file: IncomingFile): void {
-  requireAwaited(version, file.kind);
+  requireNotUploaded(version, file.kind);
   if (file.kind === 'state') finalizeState(services, version.id, file);
   else file.store(file.end());
 }

@@ -36,7 +36,10 @@ export function readTagBindings(
     return undefined;
   }
   if (data.length > MAX_DIRECT_BINDINGS) {
-    problems.push({ detail: `A workspace or project may have at most ${MAX_DIRECT_BINDINGS} tag bindings`, pointer });
+    problems.push({
+      detail: `A workspace or project may have at most ${MAX_DIRECT_BINDINGS} tag bindings`,
+      pointer,
+    });
   }
   const seen = new Set<string>();
   return data.map((item: unknown, index) => {

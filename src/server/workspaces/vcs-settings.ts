@@ -5,7 +5,7 @@
  * An empty list also clears the other list.
  */
 import type { PointedProblem } from '../kernel/documents.ts';
-import { keepAbsent } from './execution-settings.ts';
+import { keepIfAbsent } from './execution-settings.ts';
 import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from './workspace-record.ts';
 import type { VcsRepoRequest, WorkspaceRequest } from './workspace-request.ts';
 
@@ -67,7 +67,7 @@ function resolveRepository(
     identifier: request.identifier ?? before?.identifier ?? '',
     branch: request.branch === undefined ? (before?.branch ?? '') : (request.branch ?? ''),
     ingressSubmodules: request.ingressSubmodules ?? before?.ingressSubmodules ?? false,
-    tagsRegex: keepAbsent(request.tagsRegex, before?.tagsRegex ?? null),
+    tagsRegex: keepIfAbsent(request.tagsRegex, before?.tagsRegex ?? null),
     ...resolveConnection(before, request),
   };
   checkRepo(repo, request, context, problems);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withRateLimit } from '../../../src/api/code-host.ts';
-import { askedWait } from '../../../src/api/transport/retry.ts';
+import { requestedWait } from '../../../src/api/transport/retry.ts';
 
 const now = 1_800_000_000_000;
 
@@ -13,7 +13,7 @@ function waitOf(
 ): number | undefined {
   const limited = withRateLimit({ kind: 'answered', status, headers, text }, earlier);
   if (limited.kind !== 'answered' || limited.status !== 429) return undefined;
-  return (askedWait(limited, now) ?? Number.NaN) / 1000;
+  return (requestedWait(limited, now) ?? Number.NaN) / 1000;
 }
 
 describe('a rate limit', () => {

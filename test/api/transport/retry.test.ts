@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/api/transport/exchange.ts';
 import {
-  askedWait,
+  requestedWait,
   decideRetry,
   defaultRetryPolicy,
   type RetryInput,
@@ -106,7 +106,7 @@ describe('decideRetry', () => {
         if (!decision.repeat) return;
         expect(decision.pause > 0).toBe(throttled || asks(input));
         if (exchange.kind === 'answered')
-          expect(decision.pause).toBeGreaterThanOrEqual(askedWait(exchange, now) ?? 0);
+          expect(decision.pause).toBeGreaterThanOrEqual(requestedWait(exchange, now) ?? 0);
       }),
     );
   });
@@ -133,10 +133,10 @@ describe('decideRetry', () => {
 });
 
 function asks({ exchange }: RetryInput): boolean {
-  return exchange.kind === 'answered' && askedWait(exchange, now) !== undefined;
+  return exchange.kind === 'answered' && requestedWait(exchange, now) !== undefined;
 }
 
-describe('askedWait', () => {
+describe('requestedWait', () => {
   it.each([
     [{ 'retry-after': '3' }, 3000],
     [{ 'retry-after': '0' }, 100],
@@ -148,13 +148,13 @@ describe('askedWait', () => {
     [{ 'x-ratelimit-reset': '-5' }, undefined],
     [{}, undefined],
   ])('reads %j', (given, wait) => {
-    expect(askedWait({ kind: 'answered', status: 429, headers: given, text: '' }, now)).toBe(wait);
+    expect(requestedWait({ kind: 'answered', status: 429, headers: given, text: '' }, now)).toBe(wait);
   });
 
   it.each([408, 500, 502, 503])('uses only Retry-After of a %d', (status) => {
     const reset = { 'x-ratelimit-reset': '3000' };
     const answer = { kind: 'answered', status, text: '' } as const;
-    expect(askedWait({ ...answer, headers: reset }, now)).toBeUndefined();
-    expect(askedWait({ ...answer, headers: { ...reset, 'retry-after': '3' } }, now)).toBe(3000);
+    expect(requestedWait({ ...answer, headers: reset }, now)).toBeUndefined();
+    expect(requestedWait({ ...answer, headers: { ...reset, 'retry-after': '3' } }, now)).toBe(3000);
   });
 });

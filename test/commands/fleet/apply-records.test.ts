@@ -25,7 +25,7 @@ import {
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
 import { fleetTables } from '../../../src/commands/fleet/tables.ts';
-import { adoptOldKey } from '../../../src/commands/fleet/notify/channel-keys.ts';
+import { takeOverOldKey } from '../../../src/commands/fleet/notify/channel-keys.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { migrate } from '../../../src/ledger/postgres-connection.ts';
 import { openFleetDatabase, waitUntilBlocked } from '../../support/fleet/database.ts';
@@ -85,7 +85,7 @@ it.skipIf(bin === undefined)(
        values ('infra', 'one', now(), 'guard', 'a guard', 'c1')`,
     );
     await migrate(client, fleetTables);
-    await adoptOldKey(client, 'acme', 'acme/issues');
+    await takeOverOldKey(client, 'acme', 'acme/issues');
     const { rows } = await client.query('select channel, hash, issue::int from trueup_fleet.sent_messages');
     expect(rows).toEqual([{ channel: 'acme/issues', hash: 'h1', issue: 7 }]);
     const waits = await client.query('select because, tree from trueup_fleet.waiting_applies');

@@ -1,6 +1,6 @@
 /** The commits since the last apply, in clones of CI jobs. */
 import { describe, expect, it } from 'vitest';
-import { commitsSince, commitThatAdded, noCommit } from '../../../src/ledger/git/commits-since.ts';
+import { commitsSince, commitThatAdded, zeroCommitId } from '../../../src/ledger/git/commits-since.ts';
 import { type CommitScene, openScene } from '../../support/ledger/commit-scene.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 
@@ -113,7 +113,7 @@ it('a range can begin with the first commit of a repository', async () => {
   const scene = openScene();
   const head = scene.commit({ 'pay/begin.yaml': 'a' });
   const all = git(scene.author, 'rev-list', '--reverse', head).split('\n');
-  const range = await since(scene.shallowAt(head), head, noCommit);
+  const range = await since(scene.shallowAt(head), head, zeroCommitId);
   expect(range.base).toBe(undefined);
   expect(idsOf(range.line)).toEqual(all);
 });

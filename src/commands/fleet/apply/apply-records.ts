@@ -313,7 +313,7 @@ export async function wasJustApplied(
 }
 
 /** Stacks whose apply waited for a freeze that is over, the longest waiting first. */
-export async function readReleased(client: PostgresClient): Promise<StackId[]> {
+export async function readUnfrozen(client: PostgresClient): Promise<StackId[]> {
   const { rows } = await client.query(
     `select repository, path from trueup_fleet.waiting_applies
      where because = 'freeze' and until <= trueup_fleet.now() order by since, repository, path`,

@@ -4,7 +4,7 @@ import type { OpenPlan } from '../apply/apply-records.ts';
 import { queuedWords, waitingWords } from '../apply/standing.ts';
 import { type Content, type Html, html } from './html.ts';
 import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
-import { clock, inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
+import { clock, inScope, type Reading, type Row, visibleStacks, textOf, timeOf } from './reading.ts';
 
 /** The values of `applies.outcome`. */
 export const applyOutcomes = ['applied', 'partial', 'failed', 'interrupted', 'lost'] as const;
@@ -145,7 +145,7 @@ const maxFailures = 50;
 /** @returns undefined when none failed */
 export async function failedApplies(reading: Reading): Promise<Html | undefined> {
   const rows = await reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select made.outcome, made.reason, count(distinct (repository, path))::integer as stacks, max(made.ended) as ended, seen.time,
        (array_agg(repository || chr(1) || path order by made.id desc))[1] as example
      from trueup_fleet.applies as made join seen using (repository, path)

@@ -3,7 +3,7 @@ import { clip } from '../../../report/view/printable.ts';
 import { validQuotas } from '../rates/quotas.ts';
 import { type Content, type Html, html } from './html.ts';
 import { dueText, durationText, numberText, table, timeText } from './layout.ts';
-import { inScope, type Reading, type Row, seenStacks, timeOf } from './reading.ts';
+import { inScope, type Reading, type Row, visibleStacks, timeOf } from './reading.ts';
 
 export async function capacityPage(reading: Reading): Promise<{ head: Html; body: Html }> {
   const rates = await readRates(reading);
@@ -45,7 +45,7 @@ const maxRates = 100;
 
 function readRates(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
-    `with ${seenStacks}, used as (
+    `with ${visibleStacks}, used as (
        select used.address, used.identity, count(*)::integer as stacks,
          sum(used.requests / seen.seconds_between_checks) as needed,
          coalesce(sum(used.requests * ended.checks), 0) as sent
@@ -65,7 +65,7 @@ function readRates(reading: Reading): Promise<readonly Row[]> {
 /** Quotas of the targets that stacks which the viewer sees sent requests to; all quotas for viewers who see everything. */
 function readQuotas(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select valid.address, valid.per_second, sum(used.requests / seen.seconds_between_checks) as needed
      from (${validQuotas}) as valid
        ${reading.seesAll ? 'left join' : 'join'} (trueup_fleet.stack_requests as used join seen using (repository, path)) using (address)
@@ -110,7 +110,7 @@ function rateCells(row: Row): readonly Content[] {
 /** Only targets of stacks that the viewer sees. */
 function readPauses(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select pause.address, pause.since, pause.next_probe, pause.reason, clock.time from trueup_fleet.target_pauses as pause, clock
      where pause.until is null and exists (select from seen where pause.address = any (seen.targets))
      order by pause.since limit ${maxRates}`,
@@ -132,7 +132,7 @@ function pauseCells(row: Row, seesAll: boolean): readonly Content[] {
 
 function readAges(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
-    `with ${seenStacks}, aged as (
+    `with ${visibleStacks}, aged as (
        select seconds_between_checks as seconds, extract(epoch from time - last_complete)::double precision as age from seen
      )
      select seconds, count(*)::integer as stacks, count(*) filter (where age is null)::integer as never, max(age) as oldest,

@@ -4,7 +4,7 @@ import { waitMark, waitTable } from './applies.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { dueText, link, numberText, pageIn, pager, pageSize, stackLink, table, timeText } from './layout.ts';
-import { type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
+import { type Reading, type Row, visibleStacks, textOf, timeOf } from './reading.ts';
 import { unreadBanner } from './unread.ts';
 
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -97,7 +97,7 @@ function sumOf(counts: readonly Count[], member: 'all' | 'found'): number {
 /** Counts stacks by standing, repository and what an apply waits for: all of them, and those that match the text and the label. */
 async function readCounts(reading: Reading, { text, label }: Filters): Promise<Count[]> {
   const rows = await reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select repository, standing, waits_for, count(*)::integer as all, count(*) filter (where ${hasText} and ${hasLabel('$3')})::integer as found,
        bool_or(labels <> '{}') as labelled
      from seen group by repository, standing, waits_for order by repository collate "C"`,
@@ -133,7 +133,7 @@ function readPage(
   page: number,
 ): Promise<readonly Row[]> {
   return reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select * from seen
      where ${hasText} and ($3::text is null or standing = $3) and ($4::text is null or repository = $4)
        and ($6::text is null or $6 = waits_for or $6 = 'waits' and waits_for is not null)

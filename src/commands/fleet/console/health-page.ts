@@ -3,7 +3,16 @@ import { clip } from '../../../report/view/printable.ts';
 import { failedApplies } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
 import { link, numberText, stackLink, table, timeText } from './layout.ts';
-import { clock, inScope, type Reading, type Row, seenStacks, seesSome, textOf, timeOf } from './reading.ts';
+import {
+  clock,
+  inScope,
+  type Reading,
+  type Row,
+  visibleStacks,
+  seesSome,
+  textOf,
+  timeOf,
+} from './reading.ts';
 import { readUnread } from './unread.ts';
 
 /** Seconds after which a worker without a heartbeat counts as silent. */
@@ -105,7 +114,7 @@ function unreadCells(row: Row): readonly Content[] {
 
 function readErrors(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select last_error as error, count(*)::integer as stacks, min(repository || chr(1) || path) as example
      from seen where last_error is not null group by last_error order by stacks desc, last_error limit 50`,
   );

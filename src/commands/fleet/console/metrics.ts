@@ -2,7 +2,7 @@
 import { Gauge, Registry, type RegistryContentType } from 'prom-client';
 import { standings, waitReasons } from '../apply/standing.ts';
 import { applyOutcomes } from './applies.ts';
-import { clock, inScope, type Reading, type Row, seenStacks } from './reading.ts';
+import { clock, inScope, type Reading, type Row, visibleStacks } from './reading.ts';
 
 /** Targets that have a label: the busiest ones. */
 const maxTargets = 50;
@@ -30,7 +30,7 @@ type MakeGauge = (name: string, help: string, labelNames?: readonly string[]) =>
 
 async function stackMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
   const rows = await reading.rows(
-    `with ${seenStacks}, aged as (select *, extract(epoch from time - last_complete)::double precision as age from seen)
+    `with ${visibleStacks}, aged as (select *, extract(epoch from time - last_complete)::double precision as age from seen)
      select count(*) filter (where standing = 'stale') as stale, count(*) filter (where standing = 'attention') as attention,
        count(*) filter (where standing = 'working') as working, count(*) filter (where standing = 'in-sync') as "in-sync",
        count(*) filter (where last_error is not null) as failing, count(*) filter (where running) as running,
@@ -56,7 +56,7 @@ async function stackMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
 
 async function applyMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
   const waits = await reading.rows(
-    `with ${seenStacks} select waits_for, count(*) as count from seen where waits_for is not null group by waits_for`,
+    `with ${visibleStacks} select waits_for, count(*) as count from seen where waits_for is not null group by waits_for`,
   );
   const waiting = gauge('applies_waiting', 'Stacks whose apply waits, by what for', ['for']);
   for (const reason of waitReasons) waiting.set({ for: reason }, countOf(waits, 'waits_for', reason));
@@ -98,7 +98,7 @@ async function fleetMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
 
 async function targetMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
   const rows = await reading.rows(
-    `with ${seenStacks}, used as (
+    `with ${visibleStacks}, used as (
        select used.address, used.identity, sum(used.requests / seen.seconds_between_checks) as needed
        from trueup_fleet.stack_requests as used join seen using (repository, path) group by used.address, used.identity
      )

@@ -51,7 +51,7 @@ export function seesSome(): string {
 export const clock = 'clock as materialized (select trueup_fleet.now() as time)';
 
 /** All stacks that the viewer sees, with their standing, and why an apply waits. */
-export const seenStacks = `${clock}, seen as materialized (
+export const visibleStacks = `${clock}, seen as materialized (
   select stack.repository, stack.path, stack.seconds_between_checks, stack.next_due, stack.failures, stack.first_seen,
     stack.last_started, stack.last_complete, stack.last_commit, stack.last_error, stack.targets, stack.labels, clock.time,
     wait.because as waits_for, wait.since as waits_since, wait.reason as waits_reason, coalesce(wait.until, wait.next_try) as waits_until, wait.plan as waits_plan,

@@ -18,7 +18,7 @@ import {
   table,
   timeText,
 } from './layout.ts';
-import { inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
+import { inScope, type Reading, type Row, visibleStacks, textOf, timeOf } from './reading.ts';
 
 interface StackPage {
   readonly title: string;
@@ -63,7 +63,7 @@ ${pager({ path: '/stack', filters: { repository, path }, page, total, what: 'che
 
 async function readStack(reading: Reading, repository: string, path: string): Promise<Row | undefined> {
   const rows = await reading.rows(
-    `with ${seenStacks}
+    `with ${visibleStacks}
      select seen.*, stack.last_report, stack.removed,
        (select count(*) from trueup_fleet.checks as made where made.repository = $2 and made.path = $3) as checks
      from seen join trueup_fleet.stacks as stack using (repository, path)

@@ -19,7 +19,7 @@ export function keyInFleet(fleet: string, key: string): string {
  * Moves what was sent under the old key of a channel to its new key, unless the new key has a row, so that nothing is sent again. Records
  * about repositories of other fleets stay under the old key; records that may belong to both are copied. Call it in a transaction.
  */
-export async function adoptOldKey(client: PostgresClient, fleet: string, key: string): Promise<void> {
+export async function takeOverOldKey(client: PostgresClient, fleet: string, key: string): Promise<void> {
   const old = keyInFleet(fleet, key);
   const { rows: added } = await client.query(
     `insert into trueup_fleet.channels (name, claimed_until, last_success)

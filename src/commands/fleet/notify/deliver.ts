@@ -64,7 +64,7 @@ interface Content {
   readonly data: object;
 }
 
-/** @throws WireError, ReviewError when it could not be delivered */
+/** @throws WireError, CodeHostRefusal when it could not be delivered */
 export async function deliver(message: Message, sender: Sender, context: DeliveryContext): Promise<void> {
   const { database, channel } = context;
   const content = await contentOf(message, context);

@@ -2,7 +2,7 @@
  * Sends messages to channels. Only one worker at a time sends to a channel. The database has what was sent, so that a restart sends nothing
  * again. A channel that cannot be reached is tried again later, and does not hold up the others.
  */
-import { gitlabHeaders, githubHeaders, ReviewError } from '../../../api/code-host/comments.ts';
+import { gitlabHeaders, githubHeaders, CodeHostRefusal } from '../../../api/code-host/comments.ts';
 import { githubIssues, gitlabIssues } from '../../../api/code-host/issues.ts';
 import { openCodeHost } from '../../../api/code-host.ts';
 import { postWebhook } from '../../../api/webhook.ts';
@@ -10,7 +10,7 @@ import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { messageOf } from '../../../model/error-message.ts';
 import { quoted } from '../../../model/quoted.ts';
 import type { CliHost } from '../../../run/host.ts';
-import { adoptOldKey } from './channel-keys.ts';
+import { takeOverOldKey } from './channel-keys.ts';
 import { deliver, type Sender } from './deliver.ts';
 import { findPending, type Message, type Sent } from './pending.ts';
 import type { Channel } from './settings.ts';
@@ -78,7 +78,7 @@ export class Notifier {
 
   async #takeOverOldKeys(fleet: string, channels: readonly Channel[]): Promise<void> {
     for (const { key } of channels.filter((one) => !this.#takenOver.has(one.key))) {
-      await this.#options.database.transaction((client) => adoptOldKey(client, fleet, key));
+      await this.#options.database.transaction((client) => takeOverOldKey(client, fleet, key));
       this.#takenOver.add(key);
     }
   }
@@ -156,7 +156,7 @@ export class Notifier {
     } catch (error) {
       if (signal.aborted) return undefined;
       const why = messageOf(error);
-      if (!(error instanceof ReviewError) || error.isFault) return why;
+      if (!(error instanceof CodeHostRefusal) || error.isFault) return why;
       const cleaned = host.clean([why])[0] ?? '';
       await database.run((client) => noteFailed(client, channel, message.topic, cleaned));
       return undefined;

@@ -10,7 +10,7 @@ import {
   RateController,
   type RatedAnswer,
 } from '../../../api/transport/rate-controller.ts';
-import { longestLate } from '../../../api/transport/shared-rate.ts';
+import { longestDelay } from '../../../api/transport/shared-rate.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quotaOf } from './quotas.ts';
 
@@ -67,7 +67,7 @@ export async function takeStartTimes(
   const { rows } = await client.query(takingStatement, [
     ...[address, identity, count, maxTaken[purpose]],
     ...[quota ?? null, maxTaken[purpose] - maxTaken.check],
-    Math.min(Math.max(late, 0), longestLate) / 1000,
+    Math.min(Math.max(late, 0), longestDelay) / 1000,
   ]);
   const [row] = rows;
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReadRequest } from '../../../src/model/kind.ts';
 import type { LedgerRecord } from '../../../src/model/ledger.ts';
-import { placeChildren, type WorkspaceList } from '../../../src/api/workspaces/list-workspaces.ts';
+import { matchChildren, type WorkspaceList } from '../../../src/api/workspaces/list-workspaces.ts';
 import type { WorkspaceItem } from '../../../src/api/workspaces/workspace.ts';
 import { readAddress } from '../../../src/model/address.ts';
 
@@ -42,13 +42,13 @@ function wanted(child: LedgerRecord, parent: LedgerRecord): ReadRequest {
 describe('The tags of a workspace that was renamed in the service', () => {
   it('are found through the record of the workspace, even if their own record has an old id', () => {
     const list = listOf(item('ws-new', 'web-by-hand'));
-    const placed = placeChildren(list, wanted(recordOf('ws-gone'), recordOf('ws-new')), address);
+    const placed = matchChildren(list, wanted(recordOf('ws-gone'), recordOf('ws-new')), address);
     expect(placed).toEqual([{ address, item: item('ws-new', 'web-by-hand') }]);
   });
 
   it('are found through their own record if the record of the workspace is older', () => {
     const list = listOf(item('ws-new', 'web-by-hand'));
-    const placed = placeChildren(list, wanted(recordOf('ws-new'), recordOf('ws-gone')), address);
+    const placed = matchChildren(list, wanted(recordOf('ws-new'), recordOf('ws-gone')), address);
     expect(placed).toEqual([{ address, item: item('ws-new', 'web-by-hand') }]);
   });
 });
