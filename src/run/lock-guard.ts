@@ -6,7 +6,7 @@ import { messageOf } from '../model/error-message.ts';
 import type { LockGuard } from '../apply/keep-ledger.ts';
 import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../model/ledger.ts';
 
-/** How long a check is valid, in milliseconds. A store that takes longer than this to answer is asked before each write. */
+/** How long a check is valid after it was sent, in milliseconds. A store that takes longer to answer is asked before each write. */
 const validity = 5000;
 
 interface LeaseGuardOptions {
@@ -25,7 +25,6 @@ export class StoreLockGuard implements LockGuard {
   readonly #options: LeaseGuardOptions;
   readonly #lost = new AbortController();
   #checkedAt: number;
-  #isSlow = false;
   #reportedSlow = false;
   #checking: Promise<void> | undefined;
 
@@ -56,7 +55,7 @@ export class StoreLockGuard implements LockGuard {
 
   #isChecked(): boolean {
     const age = this.#options.now() - this.#checkedAt;
-    return !this.#isSlow && age >= 0 && age <= validity;
+    return age >= 0 && age <= validity;
   }
 
   async #readLock(): Promise<void> {
@@ -73,8 +72,9 @@ export class StoreLockGuard implements LockGuard {
       const began = now();
       const held = await store.readLock().catch(retry);
       if (held?.id !== id) this.#lost.abort(takenAway(held));
-      this.#checkedAt = now();
-      this.#noteSpeed(this.#checkedAt - began);
+      // The answer may show the lock as it was when it was asked for.
+      this.#checkedAt = began;
+      this.#noteSpeed(now() - began);
     } catch (error) {
       const why = messageOf(error);
       this.#lost.abort(new LockLost('the lock of this run cannot be seen', why));
@@ -82,8 +82,7 @@ export class StoreLockGuard implements LockGuard {
   }
 
   #noteSpeed(took: number): void {
-    this.#isSlow = took > validity;
-    if (!this.#isSlow || this.#reportedSlow) return;
+    if (took <= validity || this.#reportedSlow) return;
     this.#reportedSlow = true;
     this.#options.onSlow(Math.round(took / 1000));
   }
