@@ -89,6 +89,26 @@ export const guardIds: readonly string[] = Object.keys(guardDefaults);
 /** The guards whose effect a stack may change. `loosened` is about the stack's own settings, so a stack cannot switch it off. */
 export const adjustableGuardIds: readonly string[] = guardIds.filter((id) => id !== 'loosened');
 
+/** The guards that each resource trips by itself: not for their number, the stack or the checkout. */
+const resourceGuardIds: readonly string[] = [
+  ...[
+    'recreate',
+    'rename',
+    'reference-changed',
+    'no-record',
+    'forced-delete',
+    'adopt',
+    'unrecorded',
+    'takeover',
+  ],
+  ...['wildcard', 'cleared-audience', 'unlimited-lifetime', 'global-sharing', 'scheduled-destroy'],
+  ...['widening', 'new-role'],
+];
+
+export function isResourceGuard({ id }: Pick<Guard, 'id'>): boolean {
+  return resourceGuardIds.includes(id);
+}
+
 const policyPrefix = 'policy/';
 
 export function policyGuard(name: string): PolicyGuard {

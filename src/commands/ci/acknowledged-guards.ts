@@ -3,7 +3,15 @@ import type { CommitRange } from '../../ledger/git/commits-since.ts';
 import type { Approval, RefusedApproval } from '../../model/approval.ts';
 import { isShownIn, policyKeys } from '../../approvals/guard-keys.ts';
 import { formatAddress } from '../../model/address.ts';
-import { type Guard, type GuardId, type LoosenedSetting, policyOf } from '../../model/guard.ts';
+import type { DigestedChange } from '../../model/change.ts';
+import {
+  type Guard,
+  type GuardId,
+  isResourceGuard,
+  type LoosenedSetting,
+  policyOf,
+} from '../../model/guard.ts';
+import type { Plan } from '../../model/plan.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import { commitBefore, type MergedBranch, type MergedPull } from './count-approvals.ts';
 
@@ -82,12 +90,71 @@ export function whoAcknowledged(
   ]);
 }
 
+/** The approved plans that are applied together. */
+interface AppliedPlans {
+  readonly digests: readonly string[];
+  /** the changes of a plan; empty if its content is not known */
+  changesOf(digest: string): readonly DigestedChange[];
+}
+
+/**
+ * The acknowledged guards that a change trips which was not shown with an acknowledgement, each with a clause about it: of several pull
+ * requests that are applied together, each may trip the guard.
+ */
+export function unshownChanges(
+  { guards, changes }: Pick<Plan, 'guards' | 'changes'>,
+  acknowledgements: readonly (Approval | LabelledGuards)[],
+  { digests, changesOf }: AppliedPlans,
+): ReadonlyMap<GuardId, string> {
+  const unshown = new Map<GuardId, string>();
+  for (const [id, each] of Map.groupBy(guards.filter(isResourceGuard), (guard) => guard.id)) {
+    const acknowledged = new Set(
+      acknowledgements.flatMap((one) => (idsOf(one).includes(id) ? [one.digest] : [])),
+    );
+    const isShown = (change: DigestedChange) => {
+      const plans = [...new Set([...digests, ...acknowledged])].flatMap((digest) => {
+        const approved = changesOf(digest).find((one) => isSameAddress(one, change));
+        return approved === undefined ? [] : [{ approved, isAcknowledged: acknowledged.has(digest) }];
+      });
+      const withRisks = plans.some((plan) => plan.isAcknowledged && hasRisksOf(plan.approved, change));
+      // A change that is partly done may have other risks than the approved one.
+      return withRisks || (plans.length > 0 && plans.every((plan) => plan.isAcknowledged));
+    };
+    const concerned = new Set(
+      each.flatMap(({ concerns }) => concerns.map(({ address }) => formatAddress(address))),
+    );
+    const addresses = changes
+      .filter((change) => concerned.has(formatAddress(change.address)) && !isShown(change))
+      .map(({ address }) => formatAddress(address));
+    if (acknowledged.size > 0 && addresses.length > 0)
+      unshown.set(id, unshownClause(id, ` of ${quoteSome(addresses)}`));
+  }
+  return unshown;
+}
+
+function isSameAddress(one: DigestedChange, other: DigestedChange): boolean {
+  return formatAddress(one.address) === formatAddress(other.address);
+}
+
+/** Whether a change of an approved plan has all risks of a fresh change, except those that narrow access. */
+function hasRisksOf(approved: DigestedChange, { risks = [] }: DigestedChange): boolean {
+  const shown = new Set((approved.risks ?? []).map(({ message }) => message));
+  return risks.every(({ effect, message }) => effect === 'narrows' || shown.has(message));
+}
+
+function unshownClause(id: GuardId, about: string): string {
+  return `no plan for which ${id} was acknowledged showed what it says now${about}: acknowledge the plan of this commit, or open another pull request and let its plan be acknowledged`;
+}
+
+function idsOf(one: Approval | LabelledGuards): readonly GuardId[] {
+  return 'guards' in one ? one.guards : one.acknowledged;
+}
+
 /** The acknowledged policies that now report something that no plan showed when they were acknowledged, each with a clause about it. */
 export function unshownPolicies(
   guards: readonly Guard[],
   acknowledgements: readonly (Approval | LabelledGuards)[],
 ): ReadonlyMap<GuardId, string> {
-  const idsOf = (one: Approval | LabelledGuards) => ('guards' in one ? one.guards : one.acknowledged);
   const unshown = new Map<GuardId, string>();
   for (const id of new Set(acknowledgements.flatMap(idsOf))) {
     const shown = new Set(
@@ -100,10 +167,7 @@ export function unshownPolicies(
       .filter((guard) => policyKeys([guard], [id]).some((key) => !shown.has(key)))
       .flatMap(({ concerns }) => concerns.map(({ address }) => formatAddress(address)));
     const about = newAddresses.length === 0 ? '' : ` of ${quoteSome([...new Set(newAddresses)])}`;
-    unshown.set(
-      id,
-      `no plan for which ${id} was acknowledged showed what it says now${about}: acknowledge the plan of this commit, or open another pull request and let its plan be acknowledged`,
-    );
+    unshown.set(id, unshownClause(id, about));
   }
   return unshown;
 }
@@ -128,9 +192,7 @@ export async function unshownSettings(
   pulls: readonly MergedPull[],
   { loosened = [], shownBy, head, range }: SettingsInput,
 ): Promise<string[]> {
-  const acknowledged = acknowledgements.filter((one) =>
-    ('guards' in one ? one.guards : one.acknowledged).includes('loosened'),
-  );
+  const acknowledged = acknowledgements.filter((one) => idsOf(one).includes('loosened'));
   if (shownBy === undefined || acknowledged.some(({ commit }) => commit === head)) return [];
   const shown: LoosenedSetting[] = [];
   for (const { commit, pullRequest } of acknowledged) {

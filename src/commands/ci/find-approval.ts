@@ -17,6 +17,7 @@ import {
   ignoredLabels,
   type LabelledGuards,
   labelsOf,
+  unshownChanges,
   unshownPolicies,
   unshownSettings,
   whoAcknowledged,
@@ -108,9 +109,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const found = await readAll(pulls, question);
   const given = onePlanPerPull(plan.digest, found.approvals, pulls, question);
   const about = { pulls, refused: [...found.refused, ...given.refused] };
-  const contents = needsNoApproval
-    ? found.contents
-    : await allContents(given.plans, found.contents, { pulls, ...question });
+  const contents = await allContents(given.plans, found.contents, { pulls, ...question });
   const ignored = async () =>
     admitsLabels(rules) || blockingIds(plan.guards).length === 0 ? [] : ignoredLabels(pulls, sources.labels);
   const decided = needsNoApproval
@@ -131,8 +130,14 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const unshown = acknowledged.has('loosened')
     ? await unshownSettings(allAcknowledgements, pulls, question)
     : [];
-  const unshownByPolicy = unshownPolicies(plan.guards, [...usedApprovals, ...countedLabels]);
-  const isShown = (id: GuardId) => !unshownByPolicy.has(id) && (id !== 'loosened' || unshown.length === 0);
+  const counted = [...usedApprovals, ...countedLabels];
+  const changesOf = (digest: string) =>
+    digest === plan.digest ? plan.changes : (proveKnown(digest, contents, question)?.changes ?? []);
+  const unshownByGuard = new Map([
+    ...unshownPolicies(plan.guards, counted),
+    ...unshownChanges(plan, counted, { digests: used.map(({ digest }) => digest), changesOf }),
+  ]);
+  const isShown = (id: GuardId) => !unshownByGuard.has(id) && (id !== 'loosened' || unshown.length === 0);
   const guards = openIds(plan.guards, [...acknowledged].filter(isShown));
   if (guards.length > 0)
     return {
@@ -142,7 +147,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
         ...labels.flatMap(({ refused }) => refused),
         ...(await ignored()),
         ...unshown,
-        ...unshownByPolicy.values(),
+        ...unshownByGuard.values(),
       ],
     };
   return {
@@ -278,10 +283,7 @@ function decide(
   if (last.digest === plan.digest) return { used: [last] };
   const proved = plans.map((one) => ({
     one,
-    content: proveFirst(one.digest, plan, [
-      ...keptContents(plan, ledger),
-      ...(contents.get(one.digest) ?? []),
-    ]),
+    content: proveKnown(one.digest, contents, { planning, ledger }),
   }));
   const unknown = proved.filter(({ content }) => content === undefined).map(({ one }) => one.digest);
   if (unknown.length > 0)
@@ -317,9 +319,14 @@ function differsText({ changes }: PlanDifference): string {
     : `${why}: ${quoteSome(names)} changed in the target or in the manifests after the approval`;
 }
 
-function proveFirst(digest: string, { stack }: Plan, contents: readonly Json[]): ProvedPlan | undefined {
-  for (const content of contents) {
-    const proved = proveContent(content, { stack, digest });
+/** The content of an approved plan, if it is known. @param contents unverified contents, by digest */
+function proveKnown(
+  digest: string,
+  contents: ReadonlyMap<string, readonly Json[]>,
+  { planning: { plan }, ledger }: Pick<ApprovalQuestion, 'planning' | 'ledger'>,
+): ProvedPlan | undefined {
+  for (const content of [...keptContents(plan, ledger), ...(contents.get(digest) ?? [])]) {
+    const proved = proveContent(content, { stack: plan.stack, digest });
     if (proved !== undefined) return proved;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openApplyScene } from '../../support/ci/apply-scene.ts';
 import { trueup } from '../../support/captured-host.ts';
-import { workspace } from '../../support/cli/documents.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
 import { setByHand } from '../../support/cli/two-clones.ts';
 import { findPostgres, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
@@ -126,6 +126,32 @@ describe('Two pull requests', () => {
     expect(out).toContain('Only in now');
     expect(scene.bench.wire.writes()).toEqual([]);
     two.approve('bob');
+    await scene.ciApply(0);
+  });
+});
+
+describe('A guard that two pull requests trip', () => {
+  const wide = (name: string) =>
+    role(name, {
+      ...{ boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: [name] },
+      tokenPolicies: [`${name}-policy`],
+    });
+
+  it('must be acknowledged on both, because each plan shows only its own resource', async () => {
+    const scene = await openApplyScene({ clusterAuth: {} });
+    const one = await scene.pull([wide('sandbox')], { file: 'one.yaml', isPlannedByJob: true });
+    const two = await scene.pull([wide('kube-system')], { file: 'two.yaml', isPlannedByJob: true });
+    one.approve('alice');
+    two.approve('bob');
+    scene.github.state.label(one.pull, 'trueup-ack/wildcard', 'alice');
+    one.merge();
+    two.merge();
+    const { out, err } = await scene.ciApply(5);
+    expect(out + err).toContain(
+      'no plan for which wildcard was acknowledged showed what it says now of "ClusterAuthRole/',
+    );
+    expect(out + err).toContain('/kube-system": acknowledge the plan of this commit');
+    scene.github.state.label(two.pull, 'trueup-ack/wildcard', 'bob');
     await scene.ciApply(0);
   });
 });
