@@ -158,8 +158,7 @@ const ledgerCodes = {
     fix: 'apply the stack; if its own ledger is damaged, move that away first',
   },
   'look-incomplete': {
-    title:
-      'Not everything could be read, so the ledger is not written: unread resources would lose their records',
+    title: 'The ledger was not written, because what could not be read would lose its records',
     class: 'failure',
     fix: 'let the token read everything that the message names, then run the command again',
   },
