@@ -22,7 +22,13 @@ import { type Draft, markStale, type Posted, postPlan } from '../run/sticky-comm
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { openPlanFile, type PlanFile } from '../run/plan-file.ts';
-import { findReview, jobCommit, type PlaceFlags, readEvent, type ReviewPlace } from '../run/pull-request.ts';
+import {
+  findPullRequest,
+  jobCommit,
+  type PlaceFlags,
+  readEvent,
+  type PullRequestPlace,
+} from '../run/pull-request.ts';
 import { listenForEnd, openDeadline, raceStop } from '../run/stop-signals.ts';
 import type { CommandContext } from '../run/terminal.ts';
 
@@ -90,7 +96,7 @@ async function comment(options: CommentOptions, { host }: CommandContext): Promi
     host.stdout.write(`${renderComment({ ...draft, earlier: [] })}\n`);
     return exitCodes.done;
   }
-  const place = findReview(options, host.env, event);
+  const place = findPullRequest(options, host.env, event);
   const token = host.env[place.tokenEnv]?.trim() ?? '';
   if (token === '') return withoutToken(place, { draft, options, host });
   const task: Task = {
@@ -106,7 +112,7 @@ async function comment(options: CommentOptions, { host }: CommandContext): Promi
 }
 
 interface Task {
-  readonly place: ReviewPlace;
+  readonly place: PullRequestPlace;
   readonly token: string;
   readonly options: CommentOptions;
   readonly draft: Draft | undefined;
@@ -177,7 +183,7 @@ function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions
 
 /** GitLab gives no protected variables to a pipeline of a fork, so a missing token is not an error there. */
 function withoutToken(
-  { tokenEnv, tokenMayLack }: ReviewPlace,
+  { tokenEnv, tokenMayLack }: PullRequestPlace,
   { host, ...about }: Pick<Task, 'draft' | 'options'> & { readonly host: CliHost },
 ): ExitCode {
   const why = `the environment variable ${quoted(tokenEnv)} is not set`;

@@ -11,12 +11,12 @@ import { blockedLine, summaryLine } from '../report/view/plan-summary.ts';
 import type { CliHost } from './host.ts';
 import { argumentOfPlan } from './load-manifests.ts';
 import { planWithoutSecrets } from './print-plan.ts';
-import type { ReviewPlace } from './pull-request.ts';
+import type { PullRequestPlace } from './pull-request.ts';
 import type { Draft, Posted } from './sticky-comment.ts';
 
 /** The comments of one pull request or merge request. */
 export function reviewOf(
-  { repository, number, service }: Pick<ReviewPlace, 'repository' | 'number' | 'service'>,
+  { repository, number, service }: Pick<PullRequestPlace, 'repository' | 'number' | 'service'>,
   codeHost: CodeHost,
 ): Review {
   const api = service === 'github' ? githubComments(repository, number) : gitlabComments(repository, number);
@@ -53,7 +53,7 @@ export function isEmptyPlan({ changes, problems, coverage, guards }: Plan): bool
 }
 
 /** One line about what was done. */
-export function describePosted(posted: Posted, stack: string, place: ReviewPlace): string {
+export function describePosted(posted: Posted, stack: string, place: PullRequestPlace): string {
   const where = `in ${place.repository} ${place.service === 'github' ? '#' : '!'}${place.number}`;
   switch (posted.is) {
     case 'none':

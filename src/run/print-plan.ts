@@ -15,7 +15,7 @@ import { renderPlan } from '../report/text/plan.ts';
 import { countActions } from '../report/view/plan-summary.ts';
 import { repositoryPath } from './answer.ts';
 import type { CliHost } from './host.ts';
-import { readEvent, reviewLink } from './pull-request.ts';
+import { pullRequestLink, readEvent } from './pull-request.ts';
 import { cleanDiagnostics, printDocument, type Terminal, textOutput } from './terminal.ts';
 
 interface PrintedPlan {
@@ -43,7 +43,7 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
     markdown: (diagnostics) => renderPlanMarkdown(shown(), { ...options, diagnostics, next: pending.next }),
     html: async (diagnostics) => {
       const { renderPlanHtml } = await import('../report/html/plan.ts');
-      const review = reviewLink(host.env, await readEvent(host));
+      const review = pullRequestLink(host.env, await readEvent(host));
       return renderPlanHtml(shown(), { ...options, diagnostics, review, clean: host.clean });
     },
     mermaid: () => renderMermaid(shown()),

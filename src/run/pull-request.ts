@@ -36,18 +36,18 @@ export interface HostPlace {
   readonly tokenMayLack: boolean;
 }
 
-export interface ReviewPlace extends HostPlace {
+export interface PullRequestPlace extends HostPlace {
   readonly number: number;
 }
 
 type Env = CliHost['env'];
 
 /** @throws CommandStop where the place is not known */
-export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): ReviewPlace {
+export function findPullRequest(flags: PlaceFlags, env: Env, event: PullRequestEvent): PullRequestPlace {
   const { known, ...place } = findPlace(flags, env, event);
   const number = flags.number ?? known.number;
   if (number === undefined)
-    throw unknownReview(
+    throw placeNotKnown(
       'this job belongs to no pull request or merge request; run it for one, or name one with --number',
     );
   return { ...place, number };
@@ -63,11 +63,11 @@ export function findCodeHost(flags: PlaceFlags, env: Env): HostPlace | undefined
 function findPlace(
   flags: PlaceFlags,
   env: Env,
-  event: ReviewEvent,
+  event: PullRequestEvent,
 ): HostPlace & { readonly known: KnownPlace } {
   const service = flags.service ?? serviceOf(env);
   if (service === undefined)
-    throw unknownReview(
+    throw placeNotKnown(
       'this is not a job of GitHub Actions or GitLab CI; name the service with --service, and --number, and --repository or --project',
     );
   const known = service === 'github' ? onGithub(env, event) : onGitlab(env);
@@ -75,17 +75,17 @@ function findPlace(
   const repository = (service === 'github' ? flags.repository : flags.project) ?? known.repository;
   const problem = urlProblem(url) ?? repositoryProblem(service, repository);
   if (problem !== undefined || url === undefined || repository === undefined)
-    throw unknownReview(problem ?? '');
+    throw placeNotKnown(problem ?? '');
   const tokenEnv = flags.tokenEnv ?? tokenVariables[service];
   const tokenMayLack = service === 'gitlab' && env['GITLAB_CI'] === 'true';
   return { service, url, repository, tokenEnv, ...usualAuthor(service, env), tokenMayLack, known };
 }
 
-function unknownReview(message: string): CommandStop {
+function placeNotKnown(message: string): CommandStop {
   return new CommandStop('review-unknown', message);
 }
 
-function usualAuthor(service: CodeHostName, env: Env): Pick<ReviewPlace, 'usualAuthor'> {
+function usualAuthor(service: CodeHostName, env: Env): Pick<PullRequestPlace, 'usualAuthor'> {
   const isAction = service === 'github' && env['GITHUB_ACTIONS'] === 'true';
   return isAction ? { usualAuthor: 'github-actions[bot]' } : {};
 }
@@ -116,7 +116,7 @@ function repositoryProblem(service: CodeHostName, repository: string | undefined
 /** The commit that a CI job names: for a pull request its commit, and never the merge that the CI made for the job. */
 export function jobCommit(
   env: Env,
-  event: ReviewEvent,
+  event: PullRequestEvent,
   service: CodeHostName | undefined = serviceOf(env),
 ): string | undefined {
   return (service === 'gitlab' ? gitlabCommit(env) : event.commit) || undefined;
@@ -128,9 +128,9 @@ function serviceOf(env: Env): CodeHostName | undefined {
 }
 
 /** The pull request of this CI job, for people; undefined where the job names none. */
-export function reviewLink(
+export function pullRequestLink(
   env: Env,
-  event: ReviewEvent,
+  event: PullRequestEvent,
 ): { readonly name: string; readonly url?: string } | undefined {
   const service = serviceOf(env);
   if (service === undefined) return undefined;
@@ -160,7 +160,7 @@ interface KnownPlace {
 }
 
 /** Source: docs.github.com, "Variables reference" (default environment variables). */
-function onGithub(env: Env, { number }: ReviewEvent): KnownPlace {
+function onGithub(env: Env, { number }: PullRequestEvent): KnownPlace {
   const ref = /^refs\/pull\/(\d+)\//.exec(env['GITHUB_REF'] ?? '')?.[1];
   return {
     url: env['GITHUB_API_URL'] || 'https://api.github.com',
@@ -194,7 +194,7 @@ function isAddress(url: string): boolean {
 // The event that started a job of GitHub Actions, as far as it names a pull request. `GITHUB_SHA` is a merge that was made for the
 // job; only the event has the commit of the pull request.
 
-interface ReviewEvent {
+interface PullRequestEvent {
   readonly number?: number;
   readonly commit?: string;
   /** the commit is in another repository, or in one that was deleted */
@@ -205,7 +205,7 @@ interface ReviewEvent {
 const maxSize = 32 * megabyte;
 
 /** The pull request that the event names. An event that cannot be read names none; flags may name it. */
-export async function readEvent(host: Pick<CliHost, 'env'>): Promise<ReviewEvent> {
+export async function readEvent(host: Pick<CliHost, 'env'>): Promise<PullRequestEvent> {
   return eventIn(await readEventFile(host));
 }
 
@@ -222,7 +222,7 @@ export async function readEventFile({ env }: Pick<CliHost, 'env'>): Promise<Json
 }
 
 /** The pull request in an event. A comment is an event of an issue; only that of a pull request has a member `pull_request`. */
-function eventIn(event: Json): ReviewEvent {
+function eventIn(event: Json): PullRequestEvent {
   const pull = memberOf(event, 'pull_request');
   const issue = memberOf(event, 'issue');
   const isPull = isJsonObject(memberOf(issue, 'pull_request'));

@@ -12,7 +12,7 @@ import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
 import { describePosted, reviewOf } from '../../run/post-comment.ts';
 import { type Draft, markStale, postPlan } from '../../run/sticky-comment.ts';
 import type { CliHost } from '../../run/host.ts';
-import { findCodeHost, type PlaceFlags, type ReviewPlace } from '../../run/pull-request.ts';
+import { findCodeHost, type PlaceFlags, type PullRequestPlace } from '../../run/pull-request.ts';
 
 export interface SessionOptions extends PlaceFlags {
   readonly author?: string;
@@ -99,7 +99,7 @@ interface PosterInput extends SessionInput, Pick<CodeHostSession, 'accounts'> {
 
 /** The comments of one pull request. */
 class Poster {
-  readonly #place: ReviewPlace;
+  readonly #place: PullRequestPlace;
   readonly #review: Review;
   readonly #input: PosterInput;
   #isMerged: Promise<boolean> | undefined;
@@ -107,7 +107,7 @@ class Poster {
   #cannotPost = false;
   readonly #said = new Set<string>();
 
-  constructor(place: ReviewPlace, codeHost: CodeHost, input: PosterInput) {
+  constructor(place: PullRequestPlace, codeHost: CodeHost, input: PosterInput) {
     this.#place = place;
     this.#review = reviewOf(place, codeHost);
     this.#input = input;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReview, jobCommit, reviewLink } from '../../../src/run/pull-request.ts';
+import { findPullRequest, jobCommit, pullRequestLink } from '../../../src/run/pull-request.ts';
 
 const github = {
   GITHUB_ACTIONS: 'true',
@@ -25,28 +25,28 @@ const gitlab = {
 describe('the pull request of a job', () => {
   it('is read from the event of GitHub Actions, or else from the ref', () => {
     const place = { service: 'github', url: 'https://ghe.acme.test/api/v3', repository: 'acme/infra' };
-    expect(findReview({}, github, { number: 8 })).toMatchObject({
+    expect(findPullRequest({}, github, { number: 8 })).toMatchObject({
       ...place,
       number: 8,
       tokenEnv: 'GITHUB_TOKEN',
     });
-    expect(findReview({}, github, {})).toMatchObject({ ...place, number: 7 });
-    expect(() => findReview({}, { ...github, GITHUB_REF: 'refs/heads/main' }, {})).toThrow(
+    expect(findPullRequest({}, github, {})).toMatchObject({ ...place, number: 7 });
+    expect(() => findPullRequest({}, { ...github, GITHUB_REF: 'refs/heads/main' }, {})).toThrow(
       /belongs to no pull request/,
     );
   });
 
   it('is in the target project of GitLab CI, even in a fork', () => {
     const place = { service: 'gitlab', url: gitlab.CI_API_V4_URL, number: 3, tokenEnv: 'GITLAB_TOKEN' };
-    expect(findReview({}, gitlab, {})).toMatchObject({ ...place, repository: '77' });
+    expect(findPullRequest({}, gitlab, {})).toMatchObject({ ...place, repository: '77' });
     const fork = { ...gitlab, CI_MERGE_REQUEST_PROJECT_ID: '5' };
-    expect(findReview({}, fork, {})).toMatchObject({ ...place, repository: '5', tokenMayLack: true });
-    expect(() => findReview({}, { ...gitlab, CI_MERGE_REQUEST_IID: '' }, {})).toThrow(/--number/);
+    expect(findPullRequest({}, fork, {})).toMatchObject({ ...place, repository: '5', tokenMayLack: true });
+    expect(() => findPullRequest({}, { ...gitlab, CI_MERGE_REQUEST_IID: '' }, {})).toThrow(/--number/);
   });
 
   it('is taken from flags before variables of the job', () => {
     const flags = { url: 'http://localhost:1/', number: 1, tokenEnv: 'BOT' };
-    expect(findReview({ ...flags, service: 'gitlab', project: 'a/b' }, github, { number: 8 })).toEqual({
+    expect(findPullRequest({ ...flags, service: 'gitlab', project: 'a/b' }, github, { number: 8 })).toEqual({
       ...{ service: 'gitlab', url: 'http://localhost:1', repository: 'a/b', number: 1 },
       ...{ tokenEnv: 'BOT', tokenMayLack: false },
     });
@@ -62,7 +62,7 @@ describe('the pull request of a job', () => {
     [{ repository: 'acme/..' }, github, /--repository owner\/name/],
     [{ url: 'ftp://g.test' }, github, /"ftp:\/\/g.test" is not an address/],
   ])('is an error that names the missing flag if it is not known: %j', (flags, env, message) => {
-    expect(() => findReview(flags, env, {})).toThrow(message);
+    expect(() => findPullRequest(flags, env, {})).toThrow(message);
   });
 });
 
@@ -84,7 +84,7 @@ it('The link to the pull request is known from variables of a CI job, and other 
     GITHUB_SERVER_URL: 'https://github.example',
     GITHUB_REF: 'refs/pull/12/merge',
   };
-  expect(reviewLink(github, {})).toEqual({
+  expect(pullRequestLink(github, {})).toEqual({
     name: 'acme/infra#12',
     url: 'https://github.example/acme/infra/pull/12',
   });
@@ -94,10 +94,10 @@ it('The link to the pull request is known from variables of a CI job, and other 
     CI_MERGE_REQUEST_PROJECT_PATH: 'acme/infra',
     CI_MERGE_REQUEST_PROJECT_URL: 'https://gitlab.example/acme/infra',
   };
-  expect(reviewLink(gitlab, {})).toEqual({
+  expect(pullRequestLink(gitlab, {})).toEqual({
     name: 'acme/infra!7',
     url: 'https://gitlab.example/acme/infra/-/merge_requests/7',
   });
-  expect(reviewLink({ ...github, GITHUB_REF: 'refs/heads/main' }, {})).toBeUndefined();
-  expect(reviewLink({}, { number: 1 })).toBeUndefined();
+  expect(pullRequestLink({ ...github, GITHUB_REF: 'refs/heads/main' }, {})).toBeUndefined();
+  expect(pullRequestLink({}, { number: 1 })).toBeUndefined();
 });
