@@ -92,9 +92,9 @@ export const optionalText: Comparison = {
   canonical: (value) => (value === '' ? null : value),
 };
 
-/** One word. The secrets service returns `""`, or nothing, in place of the word `unset`. */
-export function wordOr(unset: string): Comparison {
-  return { shape: 'scalar', canonical: (value) => (value === null || value === '' ? unset : value) };
+/** One word. The secrets service returns `""`, or nothing, if the word is the default. */
+export function wordOr(defaultWord: string): Comparison {
+  return { shape: 'scalar', canonical: (value) => (value === null || value === '' ? defaultWord : value) };
 }
 
 /** Order and repetition count. */
@@ -226,7 +226,7 @@ export const pemSet: Comparison = {
 };
 
 /** A structure that changes only as a whole. */
-export const asText: Comparison = { shape: 'scalar', canonical: (value) => value };
+export const wholeValue: Comparison = { shape: 'scalar', canonical: (value) => value };
 
 /** A secret: only `{ set, version }` and the name of its source are compared and shown, never the value. */
 export const secretVersion: Comparison = comparison('secret', (value) => ({

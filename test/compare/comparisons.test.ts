@@ -15,7 +15,7 @@ import {
   set,
   stringMap,
   text,
-  asText,
+  wholeValue,
   wordOr,
 } from '../../src/compare/comparisons.ts';
 
@@ -32,7 +32,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   set,
   stringMap,
   text,
-  whole: asText,
+  whole: wholeValue,
   wordOr: wordOr('unset'),
 };
 

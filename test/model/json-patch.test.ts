@@ -5,7 +5,6 @@ import { type FieldTable, jsonPointer, toJsonPatch } from '../../src/model/field
 import type { Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/resource.ts';
 import {
-  asText,
   canonicalSpec,
   duration,
   list,
@@ -13,6 +12,7 @@ import {
   set,
   stringMap,
   text,
+  wholeValue,
 } from '../../src/compare/comparisons.ts';
 import { diff } from '../../src/compare/diff.ts';
 
@@ -23,7 +23,11 @@ const fields: FieldTable = {
   steps: { compare: list },
   labels: { compare: stringMap },
   pause: { compare: duration, default: 0 },
-  box: { compare: asText, default: null, members: { lid: { compare: scalar }, samples: { compare: set } } },
+  box: {
+    compare: wholeValue,
+    default: null,
+    members: { lid: { compare: scalar }, samples: { compare: set } },
+  },
 };
 
 const word = fc.oneof(fc.constantFrom('a', 'b', 'c/d', 'e~f', '', '0'), fc.string({ maxLength: 3 }));

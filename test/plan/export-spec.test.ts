@@ -13,7 +13,7 @@ import {
   set,
   stringMap,
   text,
-  asText,
+  wholeValue,
 } from '../../src/compare/comparisons.ts';
 import { diff } from '../../src/compare/diff.ts';
 import { exportSpec } from '../../src/plan/export-spec.ts';
@@ -27,7 +27,7 @@ const fields: FieldTable = {
   ttl: { compare: duration, default: 0 },
   labels: { compare: stringMap, default: {} },
   repo: {
-    compare: asText,
+    compare: wholeValue,
     default: null,
     members: { url: { compare: scalar }, branch: { compare: optionalText, default: null } },
   },

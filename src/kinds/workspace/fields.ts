@@ -2,7 +2,7 @@
  * How each field of a workspace compares, what `null` means (wire/workspaces 5.4), which fields are plain attributes of the
  * API, and the deprecated `operations`, which becomes `executionMode` (wire/workspaces 5.7).
  */
-import { asText, list, minute, optionalText, scalar, set, text } from '../../compare/comparisons.ts';
+import { list, minute, optionalText, scalar, set, text, wholeValue } from '../../compare/comparisons.ts';
 import type { Field, FieldsOf, FieldTable } from '../../model/field.ts';
 import { type Json, textsOf } from '../../model/json.ts';
 import type { Dialect } from '../../model/stack.ts';
@@ -29,7 +29,7 @@ export const fields: FieldTable = {
   agentPoolId: { compare: optionalText, default: null },
   // Converted to executionMode when manifests are resolved; never sent under this name.
   operations: { compare: scalar, default: true, local: true },
-  settingOverwrites: { compare: asText, members: { executionMode: verbatim, agentPool: verbatim } },
+  settingOverwrites: { compare: wholeValue, members: { executionMode: verbatim, agentPool: verbatim } },
   allowDestroyPlan: on,
   assessmentsEnabled: off,
   autoApply: off,
@@ -42,7 +42,7 @@ export const fields: FieldTable = {
   speculativeEnabled: on,
   structuredRunOutputEnabled: on,
   workingDirectory: { compare: optionalText, default: null },
-  vcsRepo: { compare: asText, default: null, members: vcsRepo },
+  vcsRepo: { compare: wholeValue, default: null, members: vcsRepo },
   fileTriggersEnabled: on,
   triggerPatterns: { compare: list, default: [] },
   triggerPrefixes: { compare: list, default: [] },
@@ -51,8 +51,8 @@ export const fields: FieldTable = {
   sshKeyId: { compare: optionalText, default: null },
   tagNames: { compare: set, default: [] },
   // Only whether it is locked is compared: `prepare` removes the reason.
-  lock: { compare: asText, default: null },
-  dataRetentionPolicy: { compare: asText, default: null },
+  lock: { compare: wholeValue, default: null },
+  dataRetentionPolicy: { compare: wholeValue, default: null },
   sourceName: { compare: scalar, createOnly: true, isCreatorMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
   // `tags` and `remoteStateConsumers` are short for manifests of their own, and names are replaced by ids: they are not fields.

@@ -13,7 +13,7 @@ import {
   set,
   stringMap,
   text,
-  asText,
+  wholeValue,
 } from '../../../src/compare/comparisons.ts';
 
 const closed = { additionalProperties: false };
@@ -91,12 +91,12 @@ export const parentKind: Kind = {
     projectId: { compare: scalar },
     startsAt: { compare: scalar },
     repo: {
-      compare: asText,
+      compare: wholeValue,
       default: null,
       members: { identifier: { compare: scalar }, branch: { compare: scalar } },
     },
-    retention: { compare: asText },
-    source: { compare: asText },
+    retention: { compare: wholeValue },
+    source: { compare: wholeValue },
   },
   ownership: { by: 'claim' },
   absent: 'unmanaged',

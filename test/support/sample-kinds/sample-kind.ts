@@ -17,7 +17,7 @@ import {
   set,
   stringMap,
   text,
-  asText,
+  wholeValue,
 } from '../../../src/compare/comparisons.ts';
 
 /** One field of every sort. */
@@ -31,7 +31,7 @@ export const parentFields: FieldTable = {
   labels: { compare: stringMap, default: {} },
   owner: { compare: scalar },
   access: {
-    compare: asText,
+    compare: wholeValue,
     default: null,
     members: {
       note: { compare: optionalText, default: null },
