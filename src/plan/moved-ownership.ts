@@ -54,7 +54,7 @@ export function takenOver(
 }
 
 function isLost({ moves, recordedAt }: PlanContext, address: Address): boolean {
-  return moves.lost.has(recordedAt(address) ?? formatAddress(address));
+  return moves.withoutRecord.has(recordedAt(address) ?? formatAddress(address));
 }
 
 /** Where the resource is now, if another stack has taken it over and this one has not got it back. */

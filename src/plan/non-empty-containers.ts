@@ -38,7 +38,7 @@ interface ContainerInput {
 
 /** What will be in the container: resources that are in it and stay, and resources that are declared to be in it. Sorted. */
 function stayingIn(context: PlanContext, { live, contents, verdicts }: ContainerInput): AddressText[] {
-  const isDecided = decidesAbout(context);
+  const isOfThisPlan = decidesAbout(context);
   const current = new Map(
     [...context.live].map(([text, { address, id }]) => [`${address.kind}#${id}`, text] as const),
   );
@@ -46,7 +46,7 @@ function stayingIn(context: PlanContext, { live, contents, verdicts }: Container
     // The resource may have another name in the plan.
     const text = current.get(`${address.kind}#${id}`) ?? formatAddress(address);
     const verdict = verdicts.get(text);
-    const isDeleted = verdict?.is === 'delete' && isDecided(text, verdict);
+    const isDeleted = verdict?.is === 'delete' && isOfThisPlan(text, verdict);
     return isDeleted || isMoved(context, text, live) ? [] : [text];
   });
   const declared = [...context.desired].flatMap(([text, resource]) =>

@@ -279,7 +279,7 @@ function documentsOf(input: PlanContextInput) {
   };
 }
 
-const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), lost: new Set(), problems: [] };
+const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), withoutRecord: new Set(), problems: [] };
 
 /** The members of the context that are taken from the input as they are. */
 function passedOn(input: PlanContextInput) {

@@ -25,7 +25,7 @@ export interface StackMoves {
   /** by the same address: the ledger that gives the record away, by its folder as written and its stack id */
   readonly ledgers: ReadonlyMap<AddressText, string>;
   /** resources that the former owner gave to this stack, but that no ledger has a record of: another stack may own them by now */
-  readonly lost: ReadonlySet<AddressText>;
+  readonly withoutRecord: ReadonlySet<AddressText>;
   /** why resources cannot be taken over */
   readonly problems: readonly Diagnostic[];
 }
@@ -80,7 +80,7 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
     const { movedFrom } = resource.metadata;
     return movedFrom === undefined ? [] : [{ origin: movedFrom, ...takeOne(resource, movedFrom, search) }];
   });
-  const lost = new Map(
+  const withoutRecord = new Map(
     found.flatMap(({ text, givenAt }) => (givenAt === undefined ? [] : [[text, givenAt] as const])),
   );
   const pending = [...Map.groupBy(found, ({ origin }) => originKey(origin)).values()].flatMap((group) => {
@@ -99,12 +99,12 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
     from: new Map(all.map(([text, , from]) => [text, from])),
     ledgers: new Map(
       [...given, ...pending].flatMap((incoming) =>
-        recordsOf(incoming).map(([text]) => [text, sourceText(incoming, lost.get(text))] as const),
+        recordsOf(incoming).map(([text]) => [text, sourceText(incoming, withoutRecord.get(text))] as const),
       ),
     ),
-    lost: new Set(lost.keys()),
+    withoutRecord: new Set(withoutRecord.keys()),
     problems: [
-      ...(own.incoming ?? []).flatMap((incoming) => lostSource(incoming, input)),
+      ...(own.incoming ?? []).flatMap((incoming) => missingLedger(incoming, input)),
       ...found.flatMap(({ problem }) => problem ?? []),
     ],
     pending,
@@ -119,14 +119,17 @@ function recordsOf({ from, records }: IncomingRecords): Taken[] {
   );
 }
 
-/** Names the other ledger without its serial, which each apply of that stack changes. @param givenAt present if no ledger has the record */
+/**
+ * Names the other ledger. The text is part of the plan, so it leaves out that ledger's serial, which each apply of that stack changes.
+ * @param givenAt when the other stack gave the resource away; present if no ledger has its record
+ */
 function sourceText({ from: { stack, id }, folder }: IncomingRecords, givenAt: string | undefined): string {
   const place = folder === undefined ? '' : ` in ${quoted(folder)}`;
-  const lost =
+  const warning =
     givenAt === undefined
       ? ''
       : `, which gave it to this stack at ${givenAt}: no ledger has its record now, so check that no other stack owns it`;
-  return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}${lost}`;
+  return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}${warning}`;
 }
 
 /** The records that an interrupted apply was taking over and that their former owner has given to this stack. */
@@ -135,16 +138,16 @@ function givenAway(
   { own, stack, stackId, ledgerOf }: MovesInput,
 ): IncomingRecords {
   const source = ledgerOf(originOf(incoming));
-  const isGiven = ([text, { at }]: [string, IncomingRecord]) => {
-    const away = source?.movedAway?.get(at);
-    if (source === undefined || away === undefined || source.records.has(at)) return false;
+  const isGiven = ([text, { at: addressThere }]: [string, IncomingRecord]) => {
+    const away = source?.movedAway?.get(addressThere);
+    if (source === undefined || away === undefined || source.records.has(addressThere)) return false;
     return isTo(away, stack, stackId) && !own.records.has(text as AddressText);
   };
   return { ...incoming, records: Object.fromEntries(Object.entries(incoming.records).filter(isGiven)) };
 }
 
 /** Without the ledger of the former owner it is unknown whether it gave the records away, so nothing is applied. */
-function lostSource(incoming: IncomingRecords, { stack, ledgerOf }: MovesInput): Diagnostic[] {
+function missingLedger(incoming: IncomingRecords, { stack, ledgerOf }: MovesInput): Diagnostic[] {
   const origin = originOf(incoming);
   if (ledgerOf(origin)?.known === true) return [];
   return [
@@ -168,7 +171,7 @@ interface Found {
   readonly taken?: readonly (readonly [AddressText, IncomingRecord])[];
   /** when the other stack gave it to this one, whose ledger has no record of it; RFC 3339 */
   readonly givenAt?: string;
-  /** it belonged to this stack before, and the other stack has released it since */
+  /** this stack gave it to the other stack, which has released it since: it belongs to this stack again */
   readonly isReturned?: true;
   readonly problem?: Diagnostic;
 }
@@ -205,8 +208,9 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: Search): 
       `write ${quoted(`movedFrom: { stack: ${source.closedFor} }`)}`,
     );
   const places = placesIn(source, address, stack);
-  const at = places.find((place) => source.records.has(place));
-  if (at !== undefined) return { text, taken: recordsAt(source, at, { ...input, address }) };
+  const addressThere = places.find((place) => source.records.has(place));
+  if (addressThere !== undefined)
+    return { text, taken: recordsAt(source, addressThere, { ...input, address }) };
   const gone = places.find((place) => source.movedAway?.has(place)) ?? text;
   const away = source.movedAway?.get(gone);
   if (away !== undefined && !isTo(away, stack, stackId))
@@ -220,10 +224,10 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: Search): 
       `this stack gave it to stack ${quoted(given.to.stack)} at ${given.at}`,
       `remove "movedFrom"; to take it back, write ${quoted(`movedFrom: { stack: ${given.to.stack} }`)}`,
     );
-  // It was taken over before. This ledger lost the record, or this stack has released or deleted the resource since.
+  // The other stack gave it to this one before, but this ledger has no record: it was lost, or this stack released or deleted the resource.
   if (away !== undefined)
     return { text, taken: [[text, { at: gone, record: lostRecord(away) }]], givenAt: away.at };
-  // It comes back from a stack that has released it.
+  // This stack gave it to the other stack, which has released it.
   if (own.movedAway?.get(text)?.to.stack === origin.stack) return { text, isReturned: true };
   return refused(
     'its ledger has no record of the resource in this target',
@@ -240,7 +244,7 @@ function givenOnward(
   return movedAway?.get(formatAddress(address)) ?? (id === undefined ? undefined : givenWithId(address, id));
 }
 
-/** Only the id of the lost record is known, so the resource is never deleted because of this one. */
+/** A record in place of the lost one, of which only the id is known. It says `adopted`, so that the resource is never deleted for it. */
 function lostRecord({ id }: MovedAway): LedgerRecord {
   return { ...(id === undefined ? {} : { id }), origin: 'adopted', fields: {} };
 }
@@ -260,13 +264,13 @@ function targetIdentity({ target: name }: Address, { targets }: Stack): Identity
 
 function recordsAt(
   { records }: Ledger,
-  at: AddressText,
+  addressThere: AddressText,
   { kinds, address }: Pick<MovesInput, 'kinds'> & { readonly address: Address },
 ): [AddressText, IncomingRecord][] {
-  const there = parseAddress(at);
+  const there = parseAddress(addressThere);
   const children = [...kinds.values()].flatMap(({ name, ownership }) => {
     const child = { ...there, kind: name };
-    return ownership.by === 'child' && formatAddress(ownership.of(child)) === at ? [child] : [];
+    return ownership.by === 'child' && formatAddress(ownership.of(child)) === addressThere ? [child] : [];
   });
   return [there, ...children].flatMap((one) => {
     const record = records.get(formatAddress(one));
@@ -291,7 +295,7 @@ function withFormerOwner(record: LedgerRecord, from: StackIdentity): LedgerRecor
 
 interface Changes {
   readonly taken: readonly Taken[];
-  /** addresses that other stacks no longer have */
+  /** resources that this stack gave away and gets back: their entries in `movedAway` are dropped */
   readonly returned: ReadonlySet<AddressText>;
 }
 
@@ -302,8 +306,8 @@ function withRecords({ incoming: _, ...own }: Ledger, stack: Stack, { taken, ret
     const identity = targetIdentity(parseAddress(text), stack);
     return identity === undefined ? [] : [[target, identity] as const];
   });
-  // Both ledgers are about the same targets: one without records here has the identity that the other ledger has.
-  // A new ledger has no identities yet; one of an earlier version is about the current targets.
+  // A target without an identity in this ledger gets the identity of the records that are taken over. `targets` stays undefined in a
+  // ledger of an older version: its records count for the current targets.
   const known = own.targets ?? (own.known ? undefined : new Map<string, IdentityText>());
   const targets = known && new Map([...identities, ...known]);
   const movedAway = new Map([...(own.movedAway ?? [])].filter(([text]) => !returned.has(text)));
@@ -317,7 +321,7 @@ function withRecords({ incoming: _, ...own }: Ledger, stack: Stack, { taken, ret
 }
 
 /**
- * The ledger of the former owner without what it gives away: this write ends its ownership.
+ * The ledger of the former owner without what it gives away. Writing this ledger ends its ownership.
  * @param at RFC 3339
  */
 export function withoutMoved(
@@ -325,8 +329,8 @@ export function withoutMoved(
   { records }: IncomingRecords,
   { to, at }: Pick<MovedAway, 'to' | 'at'>,
 ): Ledger {
-  const given = Object.values(records).flatMap(({ at: text, record: { id } }) =>
-    sameResource(source, text).map(
+  const given = Object.values(records).flatMap(({ at: addressThere, record: { id } }) =>
+    sameResource(source, addressThere).map(
       (each) => [each, { to, ...(id === undefined ? {} : { id }), at }] as const,
     ),
   );
