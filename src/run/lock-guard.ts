@@ -9,7 +9,7 @@ import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../model/l
 /** How long a check is valid after it was sent, in milliseconds. A store that takes longer to answer is asked before each write. */
 const validity = 5000;
 
-interface LeaseGuardOptions {
+interface LockGuardOptions {
   readonly store: Pick<LockStore, 'readLock'>;
   /** the id of the run's lock, which was taken just now */
   readonly id: string;
@@ -22,13 +22,13 @@ interface LeaseGuardOptions {
 }
 
 export class StoreLockGuard implements LockGuard {
-  readonly #options: LeaseGuardOptions;
+  readonly #options: LockGuardOptions;
   readonly #lost = new AbortController();
   #checkedAt: number;
   #reportedSlow = false;
   #checking: Promise<void> | undefined;
 
-  constructor(options: LeaseGuardOptions) {
+  constructor(options: LockGuardOptions) {
     this.#options = options;
     // A worker of a fleet may have lost the stack before its process took the lock.
     this.#checkedAt = options.mayWrite === undefined ? options.now() : Number.NEGATIVE_INFINITY;
@@ -60,7 +60,8 @@ export class StoreLockGuard implements LockGuard {
 
   async #readLock(): Promise<void> {
     const { store, id, now, mayWrite } = this.#options;
-    // A read that ended with the run is repeated: a request in flight may have to be sent again, and needs an answer.
+    // A stop signal aborts this read (WaitEnded). It is repeated once: the write that is in flight may need another attempt, and each
+    // attempt needs a checked lock.
     const retry = (error: unknown) => {
       if (error instanceof WaitEnded) return store.readLock();
       throw error;

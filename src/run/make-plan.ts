@@ -47,10 +47,11 @@ async function planWith(request: PlanRequest): Promise<ShownPlan> {
   const input = await readPlanInput(request);
   const planning = buildPlan(input);
   const isRemoving = planning.plan.changes.some(({ action }) => action === 'delete' || action === 'release');
-  const taken = isRemoving ? await request.removedByParts?.() : undefined;
-  if (taken === undefined || taken.length === 0) return { planning, input };
-  const counting = { ...input, removedByParts: taken };
-  return { planning: buildPlan(counting), input: counting };
+  const removedByParts = isRemoving ? await request.removedByParts?.() : undefined;
+  if (removedByParts === undefined || removedByParts.length === 0) return { planning, input };
+  // Built again: guards that count deletions also count those of earlier applies of parts.
+  const inputWithRemoved = { ...input, removedByParts };
+  return { planning: buildPlan(inputWithRemoved), input: inputWithRemoved };
 }
 
 interface ShownPlan {
@@ -94,6 +95,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const input = { ...context, sessions, deleted };
   const first = await readFirst(input);
   const readings = await readRest(input, first, deletionsIn(first, context, sessions));
+  // `moved`: the stack file has another address than the ledger. `displaced`: recorded ids were found at another address.
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
   const doubts = await dialectDoubts(sessions, readings, { ...context, connected });
   return {
@@ -156,9 +158,10 @@ async function dialectDoubts(
       const session = sessions.find(({ target }) => target === connected.target);
       const sets = [...(readings.get(name)?.sets.values() ?? [])];
       const isEmpty = sets.length > 0 && sets.every(({ resources }) => resources.length === 0);
-      const isFirst = isEmpty && desired.some(({ address }) => address.target === name);
+      const isFirstWrite = isEmpty && desired.some(({ address }) => address.target === name);
       const doubt =
-        dialectProblem(connected) ?? (session && isFirst ? await unconfirmed(session, connected) : undefined);
+        dialectProblem(connected) ??
+        (session && isFirstWrite ? await unconfirmed(session, connected) : undefined);
       return doubt === undefined ? [] : [[name, doubt]];
     }),
   );
@@ -193,7 +196,10 @@ function deletionsIn(
   return new Map([...byTarget].map(([target, texts]) => [target, new Set(texts)] as const));
 }
 
-/** Drops what was read of a target whose address is not that of the ledger: it must not be compared with manifests or records. */
+/**
+ * Drops what was read of a target with another address than in the ledger, or with another dialect than declared: it must not be
+ * compared with manifests or records. @param unread the problem of the target, if it has one
+ */
 function comparable(reading: LiveReading | undefined, unread: Diagnostic | undefined): LiveReading {
   if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
   return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };

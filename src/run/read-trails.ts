@@ -105,14 +105,14 @@ async function askTrail(
 
 /** Recommends a token only where there may be a trail to read with it. */
 async function withoutToken(target: Target, context: TrailContext): Promise<string> {
-  if (lacksParts(target, context)) return noTrailThere;
+  if (isLimited(target, context)) return noTrailThere;
   const connected = context.connected.targets.find((one) => one.target.name === target.name);
   const isInEdition = connected && (await isHosted(connected.openSession()));
   return isInEdition === false ? noTrailInEdition : noToken;
 }
 
-/** Whether a service lacks parts of the API, and so has no trail: only hosted services have one, and they have the whole API. */
-function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
+/** Whether a service lacks features of the API, and so has no trail: only hosted services have one, and they have the whole API. */
+function isLimited({ name }: Target, { coverage }: TrailContext): boolean {
   const found = coverage.targets.find(({ target }) => target === name);
   const known: readonly string[] = Object.values(limits);
   return found?.limits.some((limit) => known.includes(limit)) === true;

@@ -61,7 +61,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     keepsTagCase: items.some(hasUpperCaseTag),
     fileTriggersDerived: derivesFileTriggers(session, items, {
       records: request.records.values(),
-      lacksParts: lacksSafeDelete,
+      // A service without safe delete usually lacks other features, too.
+      isLimited: lacksSafeDelete,
     }),
   };
   const details = await Promise.all(
@@ -115,14 +116,14 @@ function reliesOnOwnershipTags({ target }: Session, { undeclared }: Request): bo
 
 function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): string[] {
   const isUnsafe = readings.some(({ live }) => live.facts.hasSafeDelete === false);
-  const isHidden =
+  const hidesOwnModes =
     [...records.values()].some(hasOwnModeMark) ||
     readings.some(({ live }) => live.facts.ownMode === 'proved');
   const unknown = readings.filter(({ live }) => live.facts.ownMode === 'unknown');
   const isDerived = readings.some(({ live }) => live.facts.fileTriggersDerived === 'proved');
   return [
     ...(isUnsafe ? [limits.safeDelete] : []),
-    ...(isHidden ? [limits.ownMode] : []),
+    ...(hidesOwnModes ? [limits.ownMode] : []),
     ...(isDerived ? [limits.fileTriggers] : []),
     ...(unknown.length > 0 ? [unknownModes(unknown.map(({ item }) => item.name))] : []),
   ];
@@ -139,6 +140,7 @@ export async function readOne(
   if (found === undefined) return undefined;
   const unexpected = whyUnexpected(found.item);
   if (unexpected !== undefined)
+    // Only the message of the error is shown, so the name is enough as its URL.
     throw unread({ method: 'GET', url: found.item.name }, `the workspace was not understood: ${unexpected}`);
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
@@ -181,8 +183,8 @@ export async function whyNotGone(
 }
 
 /**
- * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read. One that
- * cannot be read is not absent, unless another workspace has its name now.
+ * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read. One that cannot be
+ * read counts as existing (`unseen`), unless another workspace has its name now.
  */
 async function readMissing(session: Session, list: WorkspaceList, { records, deleted }: Request) {
   const missing = [...records].flatMap(([text, { id }]) =>
@@ -237,8 +239,8 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Works
 }
 
 /**
- * Whether a plan may delete a workspace plainly, so that its states are read: it is ours or recorded, not declared, and its
- * service has no safe delete.
+ * Whether a plan may send a plain delete for a workspace, not a safe one; then its states are read first. The workspace is ours or
+ * recorded, not declared, and its service has no safe delete.
  */
 function mayBeRemoved({ target, stack }: Session, { declared, records, undeclared }: Request) {
   const stays = new Set(
@@ -272,22 +274,23 @@ interface DetailsWanted {
 /**
  * What a workspace would inherit, if the service reports its mode as inherited. It is read only if it matters: for an export, for a
  * workspace whose mode the manifest or the ledger has, or once something shows that the service reports every mode as inherited.
+ * It is never read if the service reports the own mode of any workspace: then it reports inheritance correctly.
  */
 function inheritedBy(session: Session, items: readonly WorkspaceItem[], request: Request) {
   const { declared, records, undeclared } = request;
-  const isHidden = reportsAllInherited(items) || [...records.values()].some(hasOwnModeMark);
+  const hidesOwnModes = reportsAllInherited(items) || [...records.values()].some(hasOwnModeMark);
   const named = new Set(
     declared.flatMap(({ address, metadata: { renamedFrom }, spec }) =>
       setsMode(spec) ? [address.name, renamedFrom ?? []].flat() : [],
     ),
   );
   const known = new Set([...records.values()].flatMap(({ id, fields }) => (setsMode(fields) ? id : [])));
-  const isReported = items.some(
+  const reportsOwnModes = items.some(
     ({ attributes }) => memberOf(attributes['setting-overwrites'], 'execution-mode') === true,
   );
   return async (item: WorkspaceItem): Promise<Inherited | undefined> => {
-    if (isReported || !reportsInheritance(item)) return undefined;
-    const isAsked = isHidden || undeclared !== undefined || named.has(item.name) || known.has(item.id);
+    if (reportsOwnModes || !reportsInheritance(item)) return undefined;
+    const isAsked = hidesOwnModes || undeclared !== undefined || named.has(item.name) || known.has(item.id);
     return isAsked ? inheritedExecution(session, item) : undefined;
   };
 }

@@ -170,19 +170,19 @@ function isOffWithoutLists({ attributes }: WorkspaceItem): boolean {
 
 /**
  * Whether the service derives file triggers: `proved` by the ledger, or `likely` from its workspaces.
- * @param known.lacksParts whether a workspace shows that the service lacks other parts of the API, too
+ * @param known.isLimited whether a workspace shows that the service lacks other features of the API, too
  */
 export function derivesFileTriggers(
   { target }: Session,
   items: readonly WorkspaceItem[],
-  known: { readonly records: Iterable<WorkspaceRecord>; lacksParts(item: WorkspaceItem): boolean },
+  known: { readonly records: Iterable<WorkspaceRecord>; isLimited(item: WorkspaceItem): boolean },
 ): WorkspaceFacts['fileTriggersDerived'] {
   if (target.ownership !== 'ledger' || !items.every(followsLists)) return undefined;
   const records = [...known.records];
   if (records.some(isMarked)) return 'proved';
   const turnedOff = new Set(records.flatMap(({ id, fields }) => (fields[fileTriggers] === false ? id : [])));
   const isLikely = items.some(
-    (item) => isOffWithoutLists(item) && known.lacksParts(item) && !turnedOff.has(item.id),
+    (item) => isOffWithoutLists(item) && known.isLimited(item) && !turnedOff.has(item.id),
   );
   return isLikely ? 'likely' : undefined;
 }

@@ -153,6 +153,7 @@ function spellingOf({ upgrade }: Kind, spec: ReturnType<typeof memberOf>, name: 
   return old?.[0] ?? name;
 }
 
+/** A deprecated field name stays if it can express the value; else the current name replaces it. */
 function editsAt(
   { path, value: live }: AcceptedChange,
   where: Path,
@@ -161,13 +162,13 @@ function editsAt(
   if (path.length === 0) return [{ path: where, value: undefined }];
   const [name = ''] = path;
   const value = writtenValue(fieldAt(kind.fields, path), live, valueAt(document.value, where));
-  const [, written = ''] = where;
-  if (entry.shortForm !== undefined || written === name || value === undefined)
+  const [, usedName = ''] = where;
+  if (entry.shortForm !== undefined || usedName === name || value === undefined)
     return [{ path: where, value }];
-  const upgraded = kind.upgrade?.({ [written]: value });
+  const upgraded = kind.upgrade?.({ [usedName]: value });
   if (sameJson(upgraded?.[name], value)) return [{ path: where, value }];
   return [
-    { path: ['spec', written], value: undefined },
+    { path: ['spec', usedName], value: undefined },
     { path: ['spec', ...path], value },
   ];
 }
@@ -193,8 +194,8 @@ function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refu
     });
   const isOwn = valueAt(document.value, where) !== undefined;
   const isDefault = accepted.path.length > 0 && !isOwn && valueAt(resource?.spec, fieldPath) !== undefined;
-  const isDefaultPart = accepted.path.length === 0 && entry.shortForm !== undefined && !isOwn;
-  if (!isDefault && !isDefaultPart) return undefined;
+  const isDefaultChild = accepted.path.length === 0 && entry.shortForm !== undefined && !isOwn;
+  if (!isDefault && !isDefaultChild) return undefined;
   return refuse(accepted, 'value-from-defaults', {
     message: `${named} comes from the defaults of the stack, which are not written`,
     place: isDefault ? place : (resource?.place ?? place),
@@ -232,20 +233,20 @@ export function notEditable(accepted: AcceptedChange, { message }: UnusualYaml, 
 
 // A live value as a manifest writes it: in the spelling of the manifest, if that means the same.
 
-/** @param live canonical @param written what the manifest says now */
+/** @param live canonical @param current the value in the manifest now */
 function writtenValue(
   field: Field | undefined,
   live: Json | undefined,
-  written: Json | undefined,
+  current: Json | undefined,
 ): Json | undefined {
   if (field === undefined || live === undefined) return live;
   const { compare, members } = field;
   // Without a default, a manifest cannot express null.
   if (live === null && field.default === undefined) return undefined;
   if (members !== undefined && isJsonObject(live)) return exportSpec({ fields: members, live, defaults: {} });
-  if (compare.shape === 'set' && Array.isArray(live)) return writtenSet(compare, live, written);
+  if (compare.shape === 'set' && Array.isArray(live)) return writtenSet(compare, live, current);
   if (compare.shape === 'duration' && typeof live === 'number')
-    return typeof written === 'number' ? live : formatDuration(live);
+    return typeof current === 'number' ? live : formatDuration(live);
   return typeof live === 'string' ? withoutFraction(compare, live) : live;
 }
 
@@ -256,12 +257,12 @@ function withoutFraction(compare: Comparison, live: string): string {
 }
 
 /** Items that stay keep their order and spelling, so that their lines do not change; new items follow them. */
-function writtenSet(compare: Comparison, live: readonly Json[], written: Json | undefined): Json {
+function writtenSet(compare: Comparison, live: readonly Json[], current: Json | undefined): Json {
   const canonical = (item: Json): Json => {
     const form = compare.canonical([item]);
     return Array.isArray(form) && form.length === 1 ? (form[0] ?? null) : item;
   };
-  const items: readonly Json[] = Array.isArray(written) ? written : [];
+  const items: readonly Json[] = Array.isArray(current) ? current : [];
   const kept = items.filter((item) => live.some((other) => sameJson(other, canonical(item))));
   const added = live.filter((item) => !kept.some((other) => sameJson(canonical(other), item)));
   return [...kept, ...added];
@@ -307,7 +308,7 @@ export function refuse(
   return { accepted, why: place === undefined ? why : { ...why, place } };
 }
 
-/** The refusal of a value that is a secret, or that adds text that no patch shows: such a value is never written. */
+/** The refusal of a value that is a secret, or whose text the patch for the review would mask: such a value is never written. */
 export function refuseSecret(accepted: Refusal['accepted'], place: Place | undefined): Refusal {
   return refuse(accepted, 'value-secret', {
     message: `${nameOfAcceptedChange(accepted)} is a secret, or holds one: it is not written into a file`,
