@@ -34,7 +34,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .requiredOption('--id <id>', 'which lock: the message of the refused apply names its id')
     .option(
       '--ledger <place>',
-      'where the lock is, as "spec.ledger" has it, if the stack file names another place: a move of the ledger was interrupted',
+      'the place of the lock, written as in "spec.ledger"; needed if the stack file names another place, because a move of the ledger was interrupted',
     )
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: UnlockOptions) => {
@@ -50,7 +50,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
 export const unlockSchema = Type.Object(
   {
     version: Type.Literal(1),
-    stack: Type.String({ description: 'of a renamed stack, the name whose lock it was' }),
+    stack: Type.String({
+      description:
+        'the stack whose lock was removed: this one, its former name, or a stack from which it takes over resources',
+    }),
     lock: Type.Object(
       {
         id: Type.String(),

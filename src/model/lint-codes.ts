@@ -1,6 +1,6 @@
 /**
- * Codes of the lint: settings that a service accepts, or can be configured to accept, but that are probably mistakes. A stack
- * raises each to an error or allows it (`spec.lint`).
+ * Codes of the lint: settings that a service accepts, or can be configured to accept, but that are probably mistakes. Most are
+ * warnings; a stack can raise each to an error, or allow it (`spec.lint`).
  */
 import type { CodeTable } from './code-entry.ts';
 
@@ -26,7 +26,7 @@ export const lintCodes = {
     fix: 'name labels, or write null for no selector',
   },
   'impossible-name': {
-    title: 'No cluster can have a name that a role lists, so it admits nobody',
+    title: 'An entry of a role admits no login, because no cluster can have its name or label',
     class: 'invalid',
     warning: true,
     fix: 'write the name as the cluster has it, or remove it from the list',
@@ -56,7 +56,7 @@ export const lintCodes = {
     fix: 'list the policies that tokens carry, or leave the field out',
   },
   'refused-policy': {
-    title: 'No login can get a policy of the role, so every login fails',
+    title: 'A role lists a policy that the service gives to no login, so every login fails',
     class: 'invalid',
     warning: true,
     fix: 'remove it from the list',
