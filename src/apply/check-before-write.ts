@@ -123,7 +123,10 @@ export class ResourceReads {
     return Math.max(0, ...[this.#seenAt, this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
   }
 
-  /** The allowed age of the next read, after one that was too old: doubled, because the target is slow. Not after the read of a page. */
+  /**
+   * How old a read may be at the next attempt, after one was too old: twice as old, because the target is slow. The read of a page does
+   * not show that the target is slow, so after it the limit stays.
+   */
   allowedNext(age: number): number {
     return this.#isShared ? age : age * 2;
   }
@@ -144,13 +147,14 @@ export class ResourceReads {
   async #parent(call: Call | undefined): Promise<Inheritable | undefined> {
     const { planning, kind, parents, openSession, now } = this.#tools;
     this.#parentAt = undefined;
+    // A call that names no fields sends all that no other call names, those with inherited defaults included (see `Call.writes`).
     const reliesOnParent = call?.createsId !== undefined || !(call?.writes ?? call?.takesFrom);
     const planned = reliesOnParent ? planning.inheritable(this.#change) : undefined;
     // The plan did not rely on a parent that it could not read.
     if (planned?.id === undefined || kind.readInheritable === undefined) return undefined;
     const { readAt = Number.NEGATIVE_INFINITY } = planning;
-    const isRead = planned.plannedBy === undefined;
-    if (isRead && this.#sentAt === undefined && Math.abs(now() - readAt) <= maxAge) {
+    const isAsRead = planned.plannedBy === undefined;
+    if (isAsRead && this.#sentAt === undefined && Math.abs(now() - readAt) <= maxAge) {
       this.#parentAt = readAt;
       return undefined;
     }
@@ -187,14 +191,14 @@ export class ResourceReads {
     const { planning, createdAt, now } = this.#tools;
     if (this.#change.action !== 'create') return false;
     if (createsId !== undefined && later === undefined) return !planning.needsRecheck(this.#change);
-    const at = createdAt.get(this.#parentAddress());
+    const at = createdAt.get(this.#addressWithId());
     if (at === undefined || Math.abs(now() - at) > maxAge) return false;
     this.#seenAt = at;
     return true;
   }
 
-  /** The address of the resource that has the id: the resource itself, or its parent. */
-  #parentAddress(): AddressText {
+  /** The address of the resource that has the id for requests: the resource itself, or the parent of a child. */
+  #addressWithId(): AddressText {
     const { ownership } = this.#tools.kind;
     const { address } = this.#change;
     return formatAddress(ownership.by === 'child' ? ownership.of(address) : address);
@@ -209,7 +213,10 @@ export class ResourceReads {
     return { written: new Set([...written, ...(call.takesFrom ?? [])]), reliesOn: call.reliesOn ?? [] };
   }
 
-  /** The last read if it is recent: calls that start together share it. After one was sent, only the fields of its response count. */
+  /**
+   * The last read, if it is recent: calls that start together share it. For a later call it is enough only if it has all fields that the
+   * call writes, and if the call relies on no other fields.
+   */
   #recent(later: LaterCall | undefined): Known | undefined {
     const known = this.#known;
     if (known === undefined || Math.abs(this.#tools.now() - known.at) > maxAge) return undefined;
@@ -243,7 +250,7 @@ export class ResourceReads {
 
   async #readAlone(): Promise<Known> {
     const { kind, ids } = this.#tools;
-    const { address, id = ids.get(this.#parentAddress()), action } = this.#change;
+    const { address, id = ids.get(this.#addressWithId()), action } = this.#change;
     const timed = withTimes(this.#tools);
     const live = await kind.readOne(timed.session, address, id, action);
     return { at: timed.at(), live };

@@ -74,7 +74,8 @@ export async function withApprovals<T>(
 }
 
 /**
- * Adds an approval with the content of its plan. Removes expired approvals, and plans that have no approval any more.
+ * Adds an approval with the content of its plan. Removes expired and invalid approvals, files that trueup does not read, and plans
+ * without an approval; plans stay if a newer trueup has written approvals.
  * @param added.now milliseconds since 1970
  * @returns false when the content of the plan is too long to be kept
  * @throws ApprovalsError when it cannot be pushed
@@ -92,16 +93,16 @@ export async function addApproval(
   return withRepository(place, async (repository) => {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const { state, all, foreign } = await readKept(repository, place, signal);
-      const expired = all.filter((kept) => !isWorthKeeping(kept, now)).map(({ path }) => path);
+      const useless = all.filter((kept) => !isWorthKeeping(kept, now)).map(({ path }) => path);
       const digests = all.flatMap(({ path, stored: one }) =>
-        one === undefined || expired.includes(path) ? [] : [one.approval.digest],
+        one === undefined || useless.includes(path) ? [] : [one.approval.digest],
       );
       const plans = [...state.blobs.keys()].filter((path) => {
         const [, planDigest] = planPath.exec(path) ?? [];
         return planDigest !== undefined && planDigest !== digest && !digests.includes(planDigest);
       });
       const hasNewer = all.some(({ isNewer }) => isNewer);
-      const removed = [...expired, ...foreign, ...(hasNewer ? [] : plans)];
+      const removed = [...useless, ...foreign, ...(hasNewer ? [] : plans)];
       const edits = {
         ...Object.fromEntries(removed.map((path) => [path, undefined])),
         [pathOf(digest, text)]: text,
@@ -129,10 +130,11 @@ async function withRepository<T>(
   { git, remote, stack }: ApprovalsPlace,
   work: (repository: GitRepository) => Promise<T>,
 ): Promise<T> {
+  // parts of the messages of GitRepository
   const words = {
     kept: 'the approvals',
     needs: 'a signed approval',
-    elsewhere: 'with --remote',
+    whereNamed: 'with --remote',
   };
   const repository = new GitRepository(
     { ...git, maxOutput: limits.output },

@@ -1,5 +1,5 @@
 /**
- * Approvals by the reviewers of an environment, for the job that waited for them in the run that made the plan. GitHub says neither
+ * Approvals by the reviewers of an environment, for the job that waited for them in the run that made the plan. GitHub shows neither
  * when an approval was given nor in which attempt of the run, so each approval covers all attempts. The caller must make sure that the
  * digest is that of the first attempt.
  */
@@ -15,6 +15,7 @@ import { whyNotAdmitted } from './people.ts';
 
 interface EnvironmentSource {
   readonly pullRequests: PullRequests;
+  /** on GitLab, its id is that of the job */
   readonly run: Required<RunPlace>;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfApprove'>;
   /** from the plan job of the same run */
@@ -43,6 +44,7 @@ export async function readEnvironmentApprovals(source: EnvironmentSource): Promi
     refused: [{ method: 'environment', why }],
     ...(run === undefined ? {} : { attempt: run.attempt }),
   });
+  // Only GitLab returns no run.
   if (run === undefined)
     return noApprovals(`job ${place.id} has no deployment to environment ${quoted(place.environment)}`);
   if (run.commit !== commit)

@@ -155,9 +155,17 @@ async function withTarget<T>(
 
 async function checkWorkspaces(target: Target, question: TargetQuestion): Promise<Finding[]> {
   return withTarget(target, question, async ({ dialect, connection, openSession }) => {
-    const place = await checkOrganization({ target, dialect, connection, tokenFrom: tokenSource(target) });
-    if (hasFailed(place)) return place;
-    return [...place, ...(await checkLive({ ...liveOf(question), session: openSession(), connection }))];
+    const organizationFindings = await checkOrganization({
+      target,
+      dialect,
+      connection,
+      tokenFrom: tokenSource(target),
+    });
+    if (hasFailed(organizationFindings)) return organizationFindings;
+    return [
+      ...organizationFindings,
+      ...(await checkLive({ ...liveOf(question), session: openSession(), connection })),
+    ];
   });
 }
 
@@ -169,9 +177,9 @@ async function checkClusterAuth(target: Target, question: TargetQuestion): Promi
     });
   return withTarget(target, question, async ({ connection, openSession }) => {
     const session = openSession();
-    const place = await checkMount({ session, tokenFrom: tokenSource(target), isAcceptedAs });
-    if (hasFailed(place)) return place;
-    return [...place, ...(await checkLive({ ...liveOf(question), session, connection }))];
+    const mountFindings = await checkMount({ session, tokenFrom: tokenSource(target), isAcceptedAs });
+    if (hasFailed(mountFindings)) return mountFindings;
+    return [...mountFindings, ...(await checkLive({ ...liveOf(question), session, connection }))];
   });
 }
 

@@ -11,6 +11,7 @@ export const targetChecks = [
   'service',
   'clock',
   'token',
+  // whether the organization, or the mount, can be read
   'place',
   'dialect',
   'features',

@@ -27,8 +27,8 @@ export function calls({ address, fields }: Change, context: Context): PlannedCal
     : edgeCalls(address, context);
   const calls = planned.filter((call) => call !== undefined);
   // A new workspace has no consumers, so its creation alone carries out an empty list.
-  const shared = calls.length === 0 && action === 'create';
-  return { calls, ...(shared ? { sharedCall: callId(workspaceOf(address), 'create') } : {}) };
+  const isDoneByCreation = calls.length === 0 && action === 'create';
+  return { calls, ...(isDoneByCreation ? { sharedCall: callId(workspaceOf(address), 'create') } : {}) };
 }
 
 function endsGlobalSharing(address: Address, context: Context): boolean {

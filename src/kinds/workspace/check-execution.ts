@@ -89,8 +89,8 @@ function overwrites(spec: WorkspaceSpec, member: keyof Overwrites): boolean | un
 function checkOverwrites(spec: WorkspaceSpec): ExecutionProblem[] {
   const own = overwrites(spec, 'executionMode');
   const path = ['settingOverwrites', 'executionMode'];
-  const isLiteral = typeof spec.executionMode === 'string' || spec.operations !== undefined;
-  if (own === true && !isLiteral) {
+  const givesMode = typeof spec.executionMode === 'string' || spec.operations !== undefined;
+  if (own === true && !givesMode) {
     return [
       {
         code: 'execution-mode-missing',
@@ -101,7 +101,7 @@ function checkOverwrites(spec: WorkspaceSpec): ExecutionProblem[] {
       },
     ];
   }
-  if (own === false && isLiteral) {
+  if (own === false && givesMode) {
     return [
       {
         code: 'execution-mode-inherited',
@@ -113,13 +113,13 @@ function checkOverwrites(spec: WorkspaceSpec): ExecutionProblem[] {
       },
     ];
   }
-  return checkPoolOverwrite(spec, isLiteral);
+  return checkPoolOverwrite(spec, givesMode);
 }
 
 /** A workspace that inherits its mode always inherits its pool. */
-function checkPoolOverwrite(spec: WorkspaceSpec, isLiteral: boolean): ExecutionProblem[] {
+function checkPoolOverwrite(spec: WorkspaceSpec, givesMode: boolean): ExecutionProblem[] {
   const inherits = overwrites(spec, 'executionMode') === false || spec.executionMode === null;
-  if (isLiteral || !inherits || overwrites(spec, 'agentPool') !== true) return [];
+  if (givesMode || !inherits || overwrites(spec, 'agentPool') !== true) return [];
   return [
     {
       code: 'agent-pool-without-mode',

@@ -62,7 +62,7 @@ const quiet = [
   'maintenance.auto=false',
 ].flatMap((setting) => ['-c', setting]);
 
-/** The exit code of a command that a signal ended. Unlike 1, it is never the answer of a git command to a question. */
+/** The exit code of a command that a signal ended. Git never exits with it, while 1 can be a normal result, such as "no ancestor". */
 const killedCode = 137;
 
 /** Milliseconds between SIGTERM and SIGKILL, so that git can clean up, for example remove a lock of the user's repository. */

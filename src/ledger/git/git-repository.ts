@@ -37,11 +37,11 @@ interface RefWords {
   readonly kept: string;
   /** what needs the repository: `"ledger: git"` */
   readonly needs: string;
-  /** how another remote is named: `in spec.ledger` */
-  readonly elsewhere: string;
+  /** where the user names another remote: `in spec.ledger` */
+  readonly whereNamed: string;
 }
 
-const ledgerWords: RefWords = { kept: 'the ledger', needs: '"ledger: git"', elsewhere: 'in spec.ledger' };
+const ledgerWords: RefWords = { kept: 'the ledger', needs: '"ledger: git"', whereNamed: 'in spec.ledger' };
 
 /** An entry of a state: a file, or something else, such as a symbolic link. */
 export interface RefEntry {
@@ -335,9 +335,9 @@ export class GitRepository {
   async #expectRemote(): Promise<void> {
     const { remote } = this.#where;
     if (await learnSecrets(this.#at, remote)) return;
-    const { needs, elsewhere } = this.#words;
+    const { needs, whereNamed } = this.#words;
     throw new LedgerError(
-      `${needs} needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one ${elsewhere}`,
+      `${needs} needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one ${whereNamed}`,
     );
   }
 }

@@ -73,6 +73,7 @@ function fieldIn(table: FieldTable | undefined, [name = '', ...rest]: readonly s
 
 function describeMembers(schema: JsonObject, path: readonly string[], source: Source): FieldDescription[] {
   const members = asObject(schema['properties']);
+  // The fields in `else` are those of manifests: they are required unless the document is a removal request.
   const required = [
     ...textsOf(schema['required'] ?? []),
     ...textsOf(asObject(schema['else'])['required'] ?? []),
@@ -122,14 +123,15 @@ function leftOut(
   { field, absent }: { readonly field: Field | undefined; readonly absent?: Kind['absent'] },
 ): string {
   if (schema['default'] !== undefined) return JSON.stringify(schema['default']);
-  const isOfSpec = top === 'spec' && (below.length === 1 || field !== undefined) && field?.local !== true;
-  if (isOfSpec && absent === 'unmanaged') return 'not managed';
-  if (isOfSpec && absent === 'default' && field?.writeOnly !== true)
+  // Fields of the spec that are compared: not local ones, and no deeper members that the field table lacks.
+  const followsKind = top === 'spec' && (below.length === 1 || field !== undefined) && field?.local !== true;
+  if (followsKind && absent === 'unmanaged') return 'not managed';
+  if (followsKind && absent === 'default' && field?.writeOnly !== true)
     return meaningOfDefault(field) ?? 'not set';
   return 'not set';
 }
 
-/** What a description says about null: `"" or null: none.` */
+/** Finds the meaning of null in a description: `none` in the text `"" or null: none.` */
 const nullClause = /\bnull(?:, or removing the field)?: (.*?)(?:\.(?=\s|$)|$)/s;
 
 function meaningOfNull(schema: JsonObject, field: Field | undefined): string {
@@ -154,7 +156,7 @@ function asObject(value: Json | undefined): JsonObject {
 
 // Examples of a field, from its JSON Schema: those that it names, or one that follows from its type, its words or its members.
 
-/** @param defaultValue of the service: the example is another value, if there is one */
+/** @param defaultValue the service's default; an enum or a boolean gets another value as its example, other types get this one */
 function examplesOf(schema: JsonObject, defaultValue?: Json): readonly Json[] {
   const { examples } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples;

@@ -74,11 +74,11 @@ function requestLines(change: Change, { targets }: Plan): string[] {
 export function block(lines: readonly string[], language: string): string[] {
   if (lines.length === 0) return [];
   let used = 0;
-  const fitting = lines.findIndex((line) => {
+  const firstLeftOut = lines.findIndex((line) => {
     used += bytesOf(line) + 1;
     return used > maxBlock;
   });
-  const shown = fitting === -1 ? lines : lines.slice(0, fitting);
+  const shown = firstLeftOut === -1 ? lines : lines.slice(0, firstLeftOut);
   const left = lines.length - shown.length;
   return [codeBlock(shown, language), ...(left === 0 ? [] : [`and ${left} more lines`])];
 }

@@ -72,16 +72,16 @@ export const deleteRole: MountHandler = (call) => {
   return answerDone();
 };
 
-/**
- * The role of the call; undefined for an unknown one. The service stores the printed form of address blocks and parses it at
- * each read: the path of a socket gets one more pair of quotes each time, and without a slash it becomes unreadable
- * (wire/cluster-auth 2.4).
- */
+/** The role of the call; undefined for an unknown one. */
 function findRole({ services, mount, roleName }: MountCall): ValueOrProblem<Role> | undefined {
   return storedRole(services.database, mount, roleName);
 }
 
-/** The role of this name, in any case, of the mount with this id; the problem is the text of a 500. */
+/**
+ * The role of this name, in any case, of the mount with this id; the problem is the text of a 500. The service stores address blocks as
+ * it prints them, and parses them at each read. One that is no IP address counts as the path of a UNIX socket: it gets one more pair
+ * of quotes at each read, and without a slash it becomes unreadable (wire/cluster-auth 2.4).
+ */
 export function storedRole(
   database: Database,
   mount: string,

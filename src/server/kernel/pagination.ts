@@ -48,7 +48,7 @@ export function pageNumbers(
   hasMore = page.number < Math.ceil(totalCount / page.size),
 ): { previous: number | null; next: number | null; total: number } {
   const next = hasMore ? page.number + 1 : null;
-  // Rows before this page may have been deleted since the first page was read: the remaining rows are still a page.
+  // Rows before this page may have been deleted since the first page was read. Then the count is too low: the next rows are still a page.
   const total = Math.max(1, Math.ceil(totalCount / page.size), next ?? 0);
   return { previous: page.number > 1 ? Math.min(page.number - 1, total) : null, next, total };
 }

@@ -195,7 +195,10 @@ function isOnThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** The library gets a server of its own, without routes, so that a later login can make a new one if the issuer is down now. */
+/**
+ * The library must be registered before a server listens. It gets a Fastify instance of its own, without routes: if the issuer is down
+ * now, a later login can make a new instance.
+ */
 async function openFlow(options: IssuerOptions, metadata: JsonObject): Promise<OAuth2Namespace> {
   const { settings, clientSecret, cookies, loginSeconds } = options;
   const [authorize, token] = [
