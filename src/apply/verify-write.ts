@@ -268,7 +268,7 @@ function isInQuestion(outcome: Outcome): boolean {
 
 /** A refused creation counts as done only if all evidence proves that the resource is ours. */
 function isFoundTrue(change: Change, { refused }: Outcome, { remainingWork }: PlanResult): boolean {
-  const { action, fields, isOurs } = remainingWork(change);
+  const { mustAct, fields, isOurs } = remainingWork(change);
   const hasEvidence = isOurs || refused === undefined || change.action !== 'create';
-  return !action && fields.length === 0 && hasEvidence;
+  return !mustAct && fields.length === 0 && hasEvidence;
 }

@@ -144,7 +144,7 @@ function uncovered(difference: ChangeDifference, match: Match): ChangeDifference
 
 function isActionCovered(match: Match): boolean {
   const { approved, fresh, left } = match;
-  if (fresh === undefined) return !left.action;
+  if (fresh === undefined) return !left.mustAct;
   if (!areReferencesCovered(match)) return false;
   if (approved.action !== fresh.action) return isRemainderOf(approved, fresh, left);
   // The approval is for one resource, not for a later one with the same name.

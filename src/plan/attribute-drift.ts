@@ -11,7 +11,7 @@ import type { Coverage, Plan } from '../model/plan.ts';
 /** The clocks of a run and of the service may differ by this many milliseconds, if the difference is not known. */
 export const clockSkew = 60_000;
 
-/** How exact the difference is, if responses of the service showed it: their dates are whole seconds, and they take time to arrive. */
+/** How exact the difference of the clocks is, if responses showed it: their dates are whole seconds, and they take time to arrive. */
 const reportedSkew = 5_000;
 
 /** How long a killed apply may have written: the default time limit of a run. */
@@ -42,17 +42,17 @@ interface RunOnResource {
 
 /** @param history newest first, with an error in place of an entry that cannot be read */
 export function runsOfStack(target: string, history: readonly (HistoryEntry | LedgerError)[]): RunsOfStack {
-  const entries = history.flatMap((entry, at) =>
-    entry instanceof LedgerError ? [] : [{ entry: withEnd(entry, history[at - 1]), at }],
+  const entries = history.flatMap((entry, index) =>
+    entry instanceof LedgerError ? [] : [{ entry: withEnd(entry, history[index - 1]), index }],
   );
-  const unread = history.findIndex((entry) => entry instanceof LedgerError);
+  const firstUnread = history.findIndex((entry) => entry instanceof LedgerError);
   // The last apply after which all resources were live as recorded.
   const proved = entries.find(({ entry }) => entry.proved);
   const all = entries.flatMap((one) => one.entry.changes.map((change) => ({ change, ...one })));
   const here = all.filter(({ change }) => parseAddress(change.address).target === target);
   const byAddress = Map.groupBy(here, ({ change }) => change.address);
   const byName = Map.groupBy(here, ({ change }) => parseAddress(change.address).name);
-  const oldestKnown = entries.findLast(({ at }) => unread === -1 || at < unread);
+  const oldestKnown = entries.findLast(({ index }) => firstUnread === -1 || index < firstUnread);
   const completed = (address: AddressText) =>
     (byAddress.get(address) ?? []).filter(({ change }) => isCompleted(change));
   return {
@@ -65,9 +65,9 @@ export function runsOfStack(target: string, history: readonly (HistoryEntry | Le
       })),
     appliedSince: (address, clockAhead) => {
       const [written] = completed(address);
-      const isLater = written !== undefined && (proved === undefined || written.at < proved.at);
+      const isLater = written !== undefined && (proved === undefined || written.index < proved.index);
       const run = isLater ? written : proved;
-      if (run === undefined || (unread !== -1 && unread < run.at)) return undefined;
+      if (run === undefined || (firstUnread !== -1 && firstUnread < run.index)) return undefined;
       return timeOfRun(run.entry, target, clockAhead).from;
     },
     knownSince: (clockAhead) =>

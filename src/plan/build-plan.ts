@@ -96,7 +96,10 @@ export interface PlanResult {
   ): boolean;
   /** Whether a resource as it was read has an ownership tag of another stack, or of a stack with the same name and another id. */
   isOwnedByAnother(live: LiveResource): boolean;
-  /** Whether the resource is read again before the first call. Not if the plan creates it, and the service would refuse a second one. */
+  /**
+   * Whether the resource is read again before the first call. A resource that the plan creates is not, if it is a child, or if the service
+   * would refuse a second one; but it is read if it can become too late for its change.
+   */
   needsRecheck(change: Change): boolean;
   /** What a change has to verify, if it is not known yet whether the service keeps ownership tags and children. */
   unverifiedBy(change: Change): UnverifiedWrites | undefined;
@@ -116,11 +119,11 @@ export interface PlanResult {
 
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
-  const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
-  const planDraft = draftAll(context, [...unread, ...stackProblems(context, input)]);
+  const found = input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat());
+  const planDraft = draftAll(context, [...found, ...stackProblems(context, input)]);
   const { drafts: all, forget, leftOut } = planDraft;
-  const { drafts, along, problems: found } = restrictToPart(context, planDraft);
-  const problems = [...planDraft.problems, ...found];
+  const { drafts, along, problems: ofPart } = restrictToPart(context, planDraft);
+  const problems = [...planDraft.problems, ...ofPart];
   const isInThisPart = isInPart(context, along);
   problems.push(...findDanglingReferences(context, drafts), ...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
@@ -274,9 +277,9 @@ function protectedDestroys(
 }
 
 function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
-  const isDecided = decidesAbout(context);
+  const isOfThisPlan = decidesAbout(context);
   for (const [text, removal] of removalOfUndeclared(context)) {
-    if (!isDecided(text, removal)) {
+    if (!isOfThisPlan(text, removal)) {
       // Removal requests count as declared resources that the part leaves out, so they are not counted here.
       if (isRemoval(removal) && !context.removalRequests.has(text)) planDraft.leftOut += 1;
       continue;

@@ -118,7 +118,7 @@ function revertedBy({ change: { address, action, fields } }: Draft, set: FieldsO
     : [{ address, messages: [...new Set(changed.map(({ path }) => path.join('.')))] }];
 }
 
-/** Whether one path is the same as the other, or inside of it. */
+/** Whether the paths are the same, or one of them is inside of the other. */
 function overlap(one: Path, other: Path): boolean {
   return one.slice(0, other.length).every((step, index) => step === other[index]);
 }

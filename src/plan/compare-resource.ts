@@ -137,8 +137,8 @@ export function peerOf(
 // Nothing is ever written because of them.
 
 /**
- * The undeclared live values. Defaults are left out, so that the ledger stays small, and so is what an export leaves out because it is
- * computed or temporary.
+ * The undeclared live values. Two kinds of values are left out: defaults, so that the ledger stays small, and computed or temporary values,
+ * which an export leaves out, too.
  * @param declared canonical; its fields are left out, and of an object those members that it declares
  * @param changes that are made to the live resource before the next comparison
  */

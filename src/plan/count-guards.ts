@@ -26,12 +26,12 @@ interface OwnershipCount {
   /** number of live resources of this stack when the plan was made */
   readonly owned: number;
   /** deleted, released or revoked by this plan */
-  readonly taken: readonly Address[];
+  readonly removed: readonly Address[];
   /** how many other resources earlier applies of parts (`--select`) removed within a day */
-  readonly takenBefore: number;
-  /** owned, declared and not in `taken`; undeclared resources that are kept do not count, or they would hide that all others go */
+  readonly removedBefore: number;
+  /** owned, declared and not in `removed`; undeclared resources that are kept do not count, or they would hide that all others go */
   readonly remaining: number;
-  /** how many of `taken` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
+  /** how many of `removed` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
   readonly unrecorded: number;
   readonly updated: readonly Address[];
   readonly created: number;
@@ -65,15 +65,15 @@ export function countOwnership(
   return [...new Set([...owned.keys(), ...changed.keys(), ...before.keys()])].sort().flatMap((place) => {
     const found = owned.get(place) ?? [];
     const some = changed.get(place) ?? [];
-    const takenBefore = before.get(place) ?? [];
-    const first = found[0]?.address ?? some[0]?.change.address ?? takenBefore.map(parseAddress)[0];
+    const removedBefore = before.get(place) ?? [];
+    const first = found[0]?.address ?? some[0]?.change.address ?? removedBefore.map(parseAddress)[0];
     if (first === undefined) return [];
     return {
       kind: first.kind,
       target: first.target,
       owned: found.length,
-      taken: some.filter(isDeletedOrReleased).map(({ change: { address } }) => address),
-      takenBefore: takenBefore.length,
+      removed: some.filter(isDeletedOrReleased).map(({ change: { address } }) => address),
+      removedBefore: removedBefore.length,
       remaining: found.filter(({ address }) => remains(context, address, drafts)).length,
       unrecorded: some.filter((draft) => isDeletedOrReleased(draft) && isUnverified(context, draft)).length,
       updated: some
@@ -143,8 +143,8 @@ export function countGuards(counts: readonly OwnershipCount[], limits: Guards): 
     ...toZero(count),
     ...tooLarge(count, {
       id: 'delete-percent',
-      some: count.taken,
-      before: count.takenBefore,
+      some: count.removed,
+      before: count.removedBefore,
       limit: maxDeletePercent,
       done: deletedOrReleased,
     }),
@@ -186,8 +186,8 @@ function tooMany(counts: readonly OwnershipCount[], limit: number): CountedGuard
 }
 
 function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard[] {
-  const some = counts.flatMap((count) => count.taken);
-  const before = counts.reduce((sum, { takenBefore }) => sum + takenBefore, 0);
+  const some = counts.flatMap((count) => count.removed);
+  const before = counts.reduce((sum, { removedBefore }) => sum + removedBefore, 0);
   if (some.length === 0 || some.length + before <= limit) return [];
   const of = counts.reduce((sum, { owned }) => sum + owned, 0) + before;
   const where = target === undefined ? 'all targets' : quoted(target);
@@ -204,7 +204,7 @@ function earlier(before: number): string {
 /** Fires when no declared resource remains; for a single one only if none is created, because then it may be replaced. */
 function toZero(count: OwnershipCount): CountedGuard[] {
   const { kind, target, owned, created, remaining, unrecorded } = count;
-  const some = count.taken.length;
+  const some = count.removed.length;
   if (owned === 0 || some === 0 || remaining > 0 || (some === 1 && created > 0)) return [];
   const all = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
   const what = some < owned ? `${some} of ${owned} ${kind}` : all;
@@ -213,7 +213,7 @@ function toZero(count: OwnershipCount): CountedGuard[] {
     unrecorded === 0
       ? `${what} that this stack owns in ${quoted(target)} would be ${deletedOrReleased}${rest}`
       : `${what} that this stack owns or removes in ${quoted(target)} would be ${deletedOrReleased}, without a record of ${unrecorded < owned ? unrecorded : owned === 1 ? 'it' : 'any'}`;
-  return [finding({ kind, target }, count.taken, { id: 'zero', before: 0, of: owned, limit: 0, message })];
+  return [finding({ kind, target }, count.removed, { id: 'zero', before: 0, of: owned, limit: 0, message })];
 }
 
 interface Share {

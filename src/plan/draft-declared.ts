@@ -155,7 +155,7 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
   );
   const known = context.record(resource.address);
   const record = verdict.action === 'create' ? undefined : (known ?? {});
-  const flags = [
+  const onlyRecorded = [
     ...ownerChanges(context, resource.address, movingFrom(context, resource.address, live)),
     ...(context.kind(resource.address.kind).ownership.by === 'child'
       ? []
@@ -163,14 +163,14 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
     ...flagChanges(context, resource.address, { record, declared: resource.metadata }),
   ];
   const inherited = sent.length > 0 || live === undefined ? compared.inherited.fields : none;
-  const fields = joined(sent, inherited, flags);
+  const fields = joined(sent, inherited, onlyRecorded);
   const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
   const createdBy = action === 'adopt' ? otherCreator(context, resource.address) : undefined;
   return {
     change: {
       address: resource.address,
       action,
-      reason: reasonOf(verdict, sent, flags),
+      reason: reasonOf(verdict, sent, onlyRecorded),
       fields,
       notes: joined(
         createdBy === undefined ? none : [creatorMessage(createdBy)],
@@ -214,8 +214,8 @@ function recordedInheritance(
 
 const noValues: Spec = {};
 
-function reasonOf(verdict: Ours, sent: readonly FieldChange[], flags: readonly FieldChange[]): string {
-  const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;
+function reasonOf(verdict: Ours, sent: readonly FieldChange[], onlyRecorded: readonly FieldChange[]): string {
+  const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && onlyRecorded.length > 0;
   return isOnlyRecorded
     ? 'declared, and the ledger differs: nothing is sent, it is recorded'
     : verdict.reason;

@@ -57,7 +57,7 @@ export function idNow({ desired, live }: PlanContext, name: ChangedName): string
 
 /**
  * Resources of this stack that got the name of another one. They count even if nothing is sent, because an apply would record the other
- * id. One outside of the plan, such as a workspace in a selected list of consumers, counts for the resource that refers to it.
+ * id. A resource outside of the plan, such as a workspace in a selected list of consumers, counts for the resource that refers to it.
  */
 function exchangedNames(
   context: PlanContext,

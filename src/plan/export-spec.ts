@@ -16,7 +16,7 @@ interface ExportInput {
   readonly defaults: Spec;
 }
 
-/** The spec in the order of the table. Values are in canonical form, but durations like `1h30m`. */
+/** The spec in the order of the table. Values are in canonical form, except durations, which are written like `1h30m`. */
 export function exportSpec({ fields, live, defaults }: ExportInput): Spec {
   const written: Record<string, Json> = {};
   for (const [name, field] of Object.entries(fields)) {
@@ -33,8 +33,8 @@ function exportField(field: Field, live: Json | undefined, byDefault: Json | und
     return exportMembers(field.members, live, byDefault);
   }
   const value = canonicalValue(field, live);
-  const leftOut = byDefault === undefined ? canonicalDefault(field) : canonicalValue(field, byDefault);
-  if (sameJson(value, leftOut)) return undefined;
+  const valueIfAbsent = byDefault === undefined ? canonicalDefault(field) : canonicalValue(field, byDefault);
+  if (sameJson(value, valueIfAbsent)) return undefined;
   // A field without a default cannot be null in a manifest, so it is left out.
   if (value === null && field.default === undefined) return undefined;
   return asWritten({ field, live, value, byDefault });

@@ -198,7 +198,7 @@ function marked(fields: readonly DriftField[], others: readonly DriftField[] = [
   });
 }
 
-/** Whether one path is the other, or lies in it. */
+/** Whether the paths are the same, or one of them is inside of the other. */
 function overlaps(one: readonly string[], other: readonly string[]): boolean {
   const length = Math.min(one.length, other.length);
   return one.slice(0, length).every((segment, at) => segment === other[at]);

@@ -189,11 +189,11 @@ function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
   return [...byGuard].map(([id, some]) => ({ id, address, messages: some.map(({ message }) => message) }));
 }
 
-/** The draft with the risks that its kind finds by comparing the complete spec before and after. */
+/** The draft with all its risks: those that its kind finds in the complete spec before and after, and those of its comparison. */
 export function withRisks(context: PlanContext, draft: Draft): Draft {
   const { action } = draft.change;
-  const found = action === 'none' || action === 'release' ? [] : (draft.risks ?? []);
-  const risks = [...risksOf(context, draft), ...found];
+  const compared = action === 'none' || action === 'release' ? [] : (draft.risks ?? []);
+  const risks = [...risksOf(context, draft), ...compared];
   return risks.length === 0 ? draft : { ...draft, change: { ...draft.change, risks } };
 }
 

@@ -166,7 +166,7 @@ export function unmatchedRecords(
   });
 }
 
-/** Selects the addresses whose record has the id of one of the resources. After a rename, its address differs from the resource's. */
+/** Selects the addresses whose record has the id of one of the resources. After a rename, a record still has the former address. */
 export function recordsAbout(
   resources: readonly LiveResource[],
   addresses: readonly AddressText[],

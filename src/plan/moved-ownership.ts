@@ -49,11 +49,11 @@ export function takenOver(
   const reason =
     from === undefined
       ? `belongs to stack ${quoted(context.former?.name ?? '')}, the former name of this one`
-      : `moves from stack ${quoted(from)} to this one, ${isLost(context, address) ? 'without a record' : 'with its record and history'}`;
+      : `moves from stack ${quoted(from)} to this one, ${isWithoutRecord(context, address) ? 'without a record' : 'with its record and history'}`;
   return { action: 'adopt', reason };
 }
 
-function isLost({ moves, recordedAt }: PlanContext, address: Address): boolean {
+function isWithoutRecord({ moves, recordedAt }: PlanContext, address: Address): boolean {
   return moves.withoutRecord.has(recordedAt(address) ?? formatAddress(address));
 }
 

@@ -37,7 +37,7 @@ interface WithIds {
   readonly unknownNames: ReadonlyMap<AddressText, readonly Diagnostic[]>;
 }
 
-/** The declared resources with ids in place of names. */
+/** The declared resources with ids in place of names. @param written declared resources as their manifests have them */
 export function withIds(
   { kinds, targets, ledger, desired }: NamesInput,
   written: readonly DesiredResource[],

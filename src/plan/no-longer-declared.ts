@@ -12,7 +12,7 @@ import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
   checkRemovalRequest,
-  isDeletable,
+  isDeletableByRecord,
   isNameOwned,
   kept,
   type Removal,
@@ -218,7 +218,7 @@ function removalOfTagged(
   }
   if (release) return { is: 'release', reason: 'no longer declared, and marked for release' };
   if (record === undefined) return removalWithoutRecord(context, live);
-  if (record.origin === 'adopted' && !isDeletable(context, live))
+  if (record.origin === 'adopted' && !isDeletableByRecord(context, live))
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
   if (context.isLedgerOwned(address) && !hasOurMark(context, live))
     return kept(address, 'no longer declared, but without the creator mark of this stack: it is kept');

@@ -50,8 +50,8 @@ export function recheckAt(
 ): Recheck {
   const expired = whyExpired(context, draft, about.now);
   if (expired !== undefined) return stale(expired);
-  const now = withPlannedAddresses(context, draft, { found, ...about });
-  const verdict = recheckDraft(context, draft, about, now);
+  const fresh = withPlannedAddresses(context, draft, { found, ...about });
+  const verdict = recheckDraft(context, draft, about, fresh);
   const changed = verdict.is === 'send' ? whyDefaultsChanged(context, draft, about) : undefined;
   return changed === undefined ? verdict : stale(changed);
 }
@@ -72,7 +72,7 @@ function whyDefaultsChanged(context: PlanContext, draft: Draft, about: RecheckMo
     : `the defaults of ${inheritable.from} changed since the plan was made`;
 }
 
-/** Compares with what the plan relied on. In this and the following functions, `now` is the resource as it was read again. */
+/** Compares with what the plan relied on. @param found the resource as it was read again */
 function recheckDraft(
   context: PlanContext,
   draft: Draft,
@@ -81,16 +81,18 @@ function recheckDraft(
 ): Recheck {
   const { change, later } = about;
   const { action } = change;
-  const now = found && context.withRecordedTag(found);
-  if (action === 'create' && later === undefined) return recheckCreate(context, draft, now);
+  const fresh = found && context.withRecordedTag(found);
+  if (action === 'create' && later === undefined) return recheckCreate(context, draft, fresh);
   const isRemoval = action === 'delete' || action === 'release';
-  if (now === undefined) return isRemoval ? { is: 'done' } : stale('it no longer exists in the service');
-  const owner = whyOwnerChanged(context, draft, change, now);
+  if (fresh === undefined) return isRemoval ? { is: 'done' } : stale('it no longer exists in the service');
+  const owner = whyOwnerChanged(context, draft, change, fresh);
   if (owner !== undefined) return stale(owner);
   const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'child';
-  const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
+  const verdict = isDelete
+    ? recheckDelete(context, draft, fresh)
+    : recheckFields(context, draft, about, fresh);
   if (verdict.is !== 'send') return verdict;
-  const changed = whyFactChanged(about, now) ?? whyOtherEffect(context, draft, about, now);
+  const changed = whyFactChanged(about, fresh) ?? whyOtherEffect(context, draft, about, fresh);
   return changed === undefined ? verdict : stale(changed);
 }
 
@@ -105,12 +107,12 @@ function whyOtherEffect(
   context: PlanContext,
   draft: Draft,
   { change: { action, risks: planned = [] }, later }: CheckedCall,
-  now: LiveResource,
+  fresh: LiveResource,
 ): string | undefined {
   if (action === 'delete' || action === 'release') return undefined;
   const shown = new Set(planned.map(({ message }) => message));
   const isCaused = ({ path: [name = ''] }: Risk) => later === undefined || later.written.has(name);
-  const other = compareNow(context, draft, now)
+  const other = compareNow(context, draft, fresh)
     .risks.filter(({ effect }) => effect === 'destroys' || effect === 'affects')
     .find((risk) => !shown.has(risk.message) && isCaused(risk));
   return other && `with what changed since the plan was made, ${other.message}`;
@@ -135,40 +137,40 @@ function stale(why: string): Recheck {
 }
 
 /** For creates that would overwrite an existing resource: one that exists now was created after the plan. */
-function recheckCreate(context: PlanContext, draft: Draft, now: LiveResource | undefined): Recheck {
-  if (now === undefined) return { is: 'send' };
-  const { fields } = compareNow(context, draft, now);
+function recheckCreate(context: PlanContext, draft: Draft, fresh: LiveResource | undefined): Recheck {
+  if (fresh === undefined) return { is: 'send' };
+  const { fields } = compareNow(context, draft, fresh);
   return fields.length === 0
     ? { is: 'done' }
     : stale('a resource with this name appeared since the plan was made');
 }
 
-function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): Recheck {
+function recheckDelete(context: PlanContext, draft: Draft, fresh: LiveResource): Recheck {
   const { address } = draft.change;
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  if (context.isLedgerOwned(address) && !hasOurMark(context, now))
+  if (context.isLedgerOwned(address) && !hasOurMark(context, fresh))
     return stale('its creator mark was removed');
   const obstacles =
     draft.remove === 'force' && kind.contents === undefined
-      ? unapproved(draft, overriddenIn(context, now))
-      : [...(kind.blockers?.(now, 'delete', record) ?? []), ...changedSince(context, now)];
+      ? unapproved(draft, overriddenIn(context, fresh))
+      : [...(kind.blockers?.(fresh, 'delete', record) ?? []), ...changedSince(context, fresh)];
   if (obstacles.length > 0) return stale(obstacles.join('; '));
-  const hasEvidence = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
-  return hasEvidence && !isAsLastWritten(context, now, record)
+  const mustBeSame = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
+  return mustBeSame && !isAsLastWritten(context, fresh, record)
     ? stale('it changed since this stack last wrote it')
     : { is: 'send' };
 }
 
-function changedSince(context: PlanContext, now: LiveResource): string[] {
-  const change = overriddenChange(context, now);
+function changedSince(context: PlanContext, fresh: LiveResource): string[] {
+  const change = overriddenChange(context, fresh);
   return change === undefined ? [] : [change.message];
 }
 
 /** What a forced deletion would override now and the approved plan did not show. */
-function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): string[] {
+function unapproved({ overridden = [] }: Draft, fresh: readonly Overridden[]): string[] {
   const known = new Set(overridden.map(({ field }) => canonicalText({ ...field })));
-  return now.flatMap(({ field, message }) => (known.has(canonicalText({ ...field })) ? [] : [message]));
+  return fresh.flatMap(({ field, message }) => (known.has(canonicalText({ ...field })) ? [] : [message]));
 }
 
 /** A difference in the written fields that the plan did not show means that live changed since. */
@@ -176,12 +178,12 @@ function recheckFields(
   context: PlanContext,
   draft: Draft,
   { change, later }: CheckedCall,
-  now: LiveResource,
+  fresh: LiveResource,
 ): Recheck {
-  const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
+  const own = change.fields.filter(isOwnField).map((field) => [field, stateOfOwn(field, fresh)] as const);
   const changed = own.find(([, state]) => state === 'changed');
   if (changed !== undefined) return stale(`${pathText(changed[0])} changed since the plan was made`);
-  const compared = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
+  const compared = releasesOnly(draft) ? nothing : compareNow(context, draft, fresh);
   const problem = compared.problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) return stale(problem.message);
   const isWritten = ({ path: [name = ''] }: FieldChange) => later === undefined || later.written.has(name);
@@ -208,18 +210,18 @@ export function isCarriedOut(
 ): boolean {
   const { change, written } = about;
   const found = withPlannedAddresses(context, draft, { found: live, ...about });
-  const now = found && context.withRecordedTag(found);
+  const fresh = found && context.withRecordedTag(found);
   const { ownership, absent } = context.kind(change.address.kind);
   const isDelete = change.action === 'delete' && ownership.by !== 'child';
-  if (now === undefined || isDelete) return isDelete && now === undefined;
+  if (fresh === undefined || isDelete) return isDelete && fresh === undefined;
   if (written.size === 0 && change.action !== 'create') return false;
-  if (whyOwnerChanged(context, draft, change, now) !== undefined) return false;
-  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
+  if (whyOwnerChanged(context, draft, change, fresh) !== undefined) return false;
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, fresh);
   if (problems.some(({ severity }) => severity === 'error')) return false;
   const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
   const own = change.fields.filter((field) => isOwnField(field) && isWritten(field));
   return (
-    own.every((field) => stateOfOwn(field, now) === 'after') &&
+    own.every((field) => stateOfOwn(field, fresh) === 'after') &&
     !fields.some((field) => absent === 'default' || isWritten(field))
   );
 }
@@ -268,11 +270,11 @@ function isAsPlannedInPart(planned: FieldChange | undefined, found: FieldChange)
   if (isAsPlanned(planned, found)) return true;
   if (planned === undefined || !sameJson(planned.after, found.after)) return false;
   if (planned.before === undefined) return isUnset(found.before);
-  const [before, after, now] = [planned.before, planned.after, found.before].map(elementsOf);
-  if (planned.shape !== 'set' || !before || !after || !now) return false;
+  const [before, after, current] = [planned.before, planned.after, found.before].map(elementsOf);
+  if (planned.shape !== 'set' || !before || !after || !current) return false;
   return (
-    [...now].every((element) => before.has(element) || after.has(element)) &&
-    [...before].every((element) => !after.has(element) || now.has(element))
+    [...current].every((element) => before.has(element) || after.has(element)) &&
+    [...before].every((element) => !after.has(element) || current.has(element))
   );
 }
 
@@ -284,10 +286,10 @@ function elementsOf(value: Json | undefined): ReadonlySet<string> | undefined {
   return Array.isArray(value) ? new Set(value.map(canonicalText)) : undefined;
 }
 
-function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
+function compareNow(context: PlanContext, draft: Draft, fresh: LiveResource) {
   const { address } = draft.change;
   const resource = context.desired.get(formatAddress(address));
-  return compareResource(context, { address, resource, desired: draft.desired, live: now });
+  return compareResource(context, { address, resource, desired: draft.desired, live: fresh });
 }
 
 /** Ownership tag (`claim`) and name are fields of the planner itself: no kind's table has them. */
@@ -297,32 +299,29 @@ function isOwnField({ path }: FieldChange): boolean {
 
 type FieldState = 'before' | 'after' | 'changed';
 
-function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
-  const value = path[0] === 'name' ? now.spec['name'] : comparableTag(now.evidence.ownershipTag);
+function stateOfOwn({ path, before, after }: FieldChange, fresh: LiveResource): FieldState {
+  const value = path[0] === 'name' ? fresh.spec['name'] : comparableTag(fresh.evidence.ownershipTag);
   if (sameJson(value, after)) return 'after';
   return sameJson(value, before) ? 'before' : 'changed';
 }
 
-function whyFactChanged({ change, later }: CheckedCall, now: LiveResource): string | undefined {
+function whyFactChanged({ change, later }: CheckedCall, fresh: LiveResource): string | undefined {
   const changed = Object.entries(change.preconditions).find(
     ([name, value]) =>
-      (later === undefined || later.reliesOn.includes(name)) && !sameJson(now.facts[name] ?? null, value),
+      (later === undefined || later.reliesOn.includes(name)) && !sameJson(fresh.facts[name] ?? null, value),
   );
   return changed === undefined ? undefined : `${changed[0]} changed since the plan was made`;
 }
 
-/**
- * An ownership tag that this change does not write must still be the one that the plan read, or, for a child, the one that the
- * same plan writes to the parent.
- */
+/** Why the tag makes the change stale. Unless the change writes it, it must be as read, or, for a child, as the plan writes it. */
 function whyOwnerChanged(
   context: PlanContext,
   draft: Draft,
   change: Change,
-  now: LiveResource,
+  fresh: LiveResource,
 ): string | undefined {
   if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
-  const current = comparableTag(now.evidence.ownershipTag);
+  const current = comparableTag(fresh.evidence.ownershipTag);
   const isSeen = current === comparableTag(ownershipTagSeen(context, draft));
   const isGiven = draft.ownershipTag !== undefined && current === comparableTag(draft.ownershipTag);
   return isSeen || isGiven ? undefined : 'its ownership tag changed since the plan was made';

@@ -1,6 +1,6 @@
 /**
- * `protect` and `onRemove` of resources without an ownership tag: only the ledger's record keeps them. They are fields of a change, so
- * that a plan shows them and an approval covers them; recording them sends no request.
+ * What only the ledger records of a resource: `protect` and `onRemove` of one without an ownership tag, and owner and source of one that
+ * moves between stacks. These are fields of a change, so that a plan shows them and an approval covers them; no request sends them.
  */
 import type { FieldChange } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
@@ -87,7 +87,7 @@ export const recordedFlags: Readonly<
   onRemove: (record) => record?.onRemove,
 };
 
-/** Whether a field change is about a flag that only the ledger keeps: no call is made for it. */
+/** Whether a field change is of a flag, the owner or the source of a move, which only the ledger keeps: no call is made for it. */
 export function isRecordedFlag({ path: [name = '', ...below] }: Pick<FieldChange, 'path'>): boolean {
   return (
     below.length === 0 && (name === 'stack' || name === 'movedFrom' || Object.hasOwn(recordedFlags, name))

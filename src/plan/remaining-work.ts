@@ -18,7 +18,7 @@ import { recordedFlags } from './recorded-flags.ts';
 
 export interface RemainingWork {
   /** the action is not done: the resource to create does not exist, or the one to delete does */
-  readonly action: boolean;
+  readonly mustAct: boolean;
   /** the field changes that are not done */
   readonly fields: readonly FieldChange[];
   /** this stack has provably created or adopted the resource already: the rest is an update */
@@ -43,14 +43,14 @@ export function remainingWork(context: PlanContext, change: DigestedChange): Rem
     case 'delete':
       // A child is never deleted: its fields are restored one by one.
       return ownership.by === 'child'
-        ? { action: false, fields, isOurs: false }
-        : { action: true, fields: change.fields, isOurs: false };
+        ? { mustAct: false, fields, isOurs: false }
+        : { mustAct: true, fields: change.fields, isOurs: false };
     case 'release': {
       const isKept = ownership.by === 'ledger' && context.record(address) !== undefined;
-      return { action: isKept, fields, isOurs: false };
+      return { mustAct: isKept, fields, isOurs: false };
     }
     default:
-      return { action: false, fields, isOurs: isOurs(context, change, live) };
+      return { mustAct: false, fields, isOurs: isOurs(context, change, live) };
   }
 }
 
@@ -91,8 +91,8 @@ function remainingOfMissing(context: PlanContext, change: DigestedChange): Remai
   const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
   return isRemoved && !existsRenamed(context, change) && context.blindSpot(address) === undefined
-    ? { action: false, fields: [], isOurs: false }
-    : { action: true, fields, isOurs: false };
+    ? { mustAct: false, fields: [], isOurs: false }
+    : { mustAct: true, fields, isOurs: false };
 }
 
 /** Whether the resource that should be removed still exists under another name. */

@@ -1,6 +1,6 @@
 /**
- * The decisions about resources that are no longer declared, what their ownership tag, record and creator mark allow, and
- * removal requests: documents that ask for a deletion.
+ * Decides about removal requests: documents that ask for a deletion. Also has the possible decisions about resources that are no longer
+ * declared, and what ownership tag, record and creator mark allow.
  */
 import { type Address, formatAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
@@ -80,7 +80,7 @@ export function removalFlags(
  * Whether a resource of a target that keeps no ownership tags may be deleted: it has the creator mark of this stack, and the ledger
  * records that this stack created it, or, after a lost ledger, that its manifest had "onRemove: delete".
  */
-export function isDeletable(context: PlanContext, live: LiveResource): boolean {
+export function isDeletableByRecord(context: PlanContext, live: LiveResource): boolean {
   const { address } = live;
   const record = context.record(address);
   const isAllowed = record?.origin === 'created' || record?.onRemove === 'delete';
@@ -177,7 +177,7 @@ function isOursToRemove(context: PlanContext, live: LiveResource): boolean {
   const { address, evidence } = live;
   if (context.kind(address.kind).ownership.by === 'claim') {
     if (!context.hasOurTag(evidence)) return false;
-    return isDeletable(context, live) || !context.isLedgerOwned(address);
+    return isDeletableByRecord(context, live) || !context.isLedgerOwned(address);
   }
   if (context.record(address) !== undefined) return true;
   const { owns, exclusive } = context.target(address.target).target;

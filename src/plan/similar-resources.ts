@@ -25,7 +25,7 @@ export function pairSimilar<G extends Comparable, M extends Comparable>(
   gone: readonly G[],
   made: readonly M[],
 ): Pair<G, M>[] {
-  const chosen: Choice<G, M> = { of: new Map(), taken: new Set() };
+  const chosen: Choice<G, M> = { goneOf: new Map(), taken: new Set() };
   const depth = Math.max(0, ...new Set(made.map(({ levels }) => levels.length)));
   const byLevel = Array.from({ length: depth }, (_, level) =>
     indexByKey(gone, (one) => one.levels[level] ?? []),
@@ -36,13 +36,13 @@ export function pairSimilar<G extends Comparable, M extends Comparable>(
   }
   return made.flatMap((one) => {
     const similar = byLevel.map((keys, level) => keys.get(keyAt(one, level))?.[0]);
-    const found = chosen.of.get(one) ?? similar.find((candidate) => candidate !== undefined);
+    const found = chosen.goneOf.get(one) ?? similar.find((candidate) => candidate !== undefined);
     return found === undefined ? [] : [{ gone: found, made: one }];
   });
 }
 
 interface Choice<G, M> {
-  readonly of: Map<M, G>;
+  readonly goneOf: Map<M, G>;
   readonly taken: Set<G>;
 }
 
@@ -54,9 +54,9 @@ function keyAt({ levels }: Comparable, level: number): string {
 function chooseBy<G extends Comparable, M extends Comparable>(
   { level, view }: { readonly level: number; readonly view: (name: string) => string },
   [gone, made]: readonly [readonly G[], readonly M[]],
-  { of, taken }: Choice<G, M>,
+  { goneOf, taken }: Choice<G, M>,
 ): void {
-  const waiting = made.filter((one) => !of.has(one));
+  const waiting = made.filter((one) => !goneOf.has(one));
   if (waiting.length === 0) return;
   const withName = (key: string, name: string) => JSON.stringify([key, view(name)]);
   const free = indexByKey(gone.filter((one) => !taken.has(one)).toReversed(), ({ levels, name }) =>
@@ -68,7 +68,7 @@ function chooseBy<G extends Comparable, M extends Comparable>(
     while (next !== undefined && taken.has(next)) next = candidates.pop();
     if (next === undefined) continue;
     taken.add(next);
-    of.set(one, next);
+    goneOf.set(one, next);
   }
 }
 

@@ -118,7 +118,7 @@ function stateOf(
 ): ResponseState {
   const [name = '', ...below] = change.path;
   const field = kind.fields[name];
-  // No secret is expected in a response; every plan says that its drift cannot be seen.
+  // No secret is expected in a response; every plan says that the drift of a secret cannot be seen.
   if (field === undefined || field.writeOnly || field.local) return { is: 'not returned' };
   if (!values.has(name)) return { is: change.unknown === notReturned ? 'never returned' : 'not returned' };
   const value = values.get(name);
@@ -147,9 +147,9 @@ function returnedAt(field: Field, value: Json, [member, ...below]: Path): Return
   const canonical = canonicalValue(field, value);
   if (member === undefined) return { field, answered: canonical };
   const found = isJsonObject(canonical) ? ownMember(canonical, member) : undefined;
-  const table = field.members?.[member];
-  if (table === undefined) return { answered: found };
-  return found === undefined ? undefined : returnedAt(table, found, below);
+  const memberField = field.members?.[member];
+  if (memberField === undefined) return { answered: found };
+  return found === undefined ? undefined : returnedAt(memberField, found, below);
 }
 
 /** For an object whose members are fields, only members that were sent and returned are compared. */
