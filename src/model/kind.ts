@@ -69,7 +69,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     /** how many resources a page has */
     readonly size: number;
     /**
-     * The resource as a page shows it, with `listedAt`; undefined if it is not on the page, or must be read alone.
+     * The resource as a page shows it, with `listIndex`; undefined if it is not on the page, or must be read alone.
      * @throws WireError when the page cannot be read
      */
     read(session: Session, about: OnPage): Promise<L | undefined>;

@@ -85,7 +85,7 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly evidence: OwnershipEvidence;
   readonly facts: F;
   /** its index in the list from which it was read, if that list shows all that a read of the resource alone shows */
-  readonly listedAt?: number;
+  readonly listIndex?: number;
   /** effective values of fields that it inherits from a parent, by field name, as far as the service returns them */
   readonly inherited?: Readonly<Record<string, Json>>;
   /**

@@ -58,7 +58,7 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
     const tagging = includedTagging(session, read, tags) ?? (await separateTagging(session, read));
     const { incomplete, ...rest } = tagging;
     const isExact = pages.complete && pages.isEven && read.length === pages.items.length && tagging.hasTags;
-    const items = isExact ? read.map((item, listedAt) => ({ ...item, listedAt })) : read;
+    const items = isExact ? read.map((item, listIndex) => ({ ...item, listIndex })) : read;
     return {
       items,
       byId: new Map(items.map((item) => [item.id, item])),

@@ -33,7 +33,7 @@ import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
 export const projectKind = 'Project';
 
 /** Documents of projects have the same form as those of workspaces. */
-export type ProjectItem = Omit<WorkspaceItem, 'listedAt'>;
+export type ProjectItem = Omit<WorkspaceItem, 'listIndex'>;
 
 export interface ProjectList extends Pick<OrganizationList, 'problem' | 'isMissing' | 'total'> {
   /** those that the service lists, and those of `unlisted` */

@@ -99,12 +99,12 @@ export function workspacesOnPage(
     const seen = Map.groupBy(items, ({ id }) => id);
     const found = items.flatMap((item, index) => {
       const { tags } = included.get(item.id) ?? {};
-      const listedAt = page * pageSize + index;
+      const listIndex = page * pageSize + index;
       // If a workspace is listed twice, it is unknown which item is current.
       const isUnique = seen.get(item.id)?.length === 1;
       return tags === undefined || !isUnique
         ? []
-        : [[item.id, { item: { ...item, listedAt }, tags }] as const];
+        : [[item.id, { item: { ...item, listIndex }, tags }] as const];
     });
     return new Map(found);
   });

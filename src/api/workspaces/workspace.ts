@@ -14,7 +14,7 @@ export interface WorkspaceItem {
   readonly attributes: JsonObject;
   readonly relationships: JsonObject;
   /** its index in the list, if the list shows its tags as well */
-  readonly listedAt?: number;
+  readonly listIndex?: number;
 }
 
 /** The workspace in a document; undefined for any other value. Source: wire/workspaces 5.3. */

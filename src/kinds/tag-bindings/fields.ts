@@ -60,7 +60,7 @@ export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags)
   return {
     address,
     id: item.id,
-    ...(item.listedAt === undefined ? {} : { listedAt: item.listedAt }),
+    ...(item.listIndex === undefined ? {} : { listIndex: item.listIndex }),
     spec: { tags: direct },
     evidence: ownershipFromTag(tags),
     facts: {

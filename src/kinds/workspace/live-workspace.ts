@@ -67,7 +67,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
   return {
     address,
     id: item.id,
-    ...(item.listedAt === undefined ? {} : { listedAt: item.listedAt }),
+    ...(item.listIndex === undefined ? {} : { listIndex: item.listIndex }),
     spec,
     evidence: ownershipOf(item, tags),
     inherited: inheritedValues(spec, facts),

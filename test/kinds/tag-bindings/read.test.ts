@@ -75,7 +75,7 @@ describe('Reading tag bindings', () => {
     const { resources } = await kind.read(session, readRequest([declare('TagBindings', 'app')]));
     seen.length = 0;
     const address = { kind: 'TagBindings', target: 'acme', name: 'app' };
-    expect({ ...(await kind.readOne(session, address, 'ws-app')), listedAt: 0 }).toEqual(resources[0]);
+    expect({ ...(await kind.readOne(session, address, 'ws-app')), listIndex: 0 }).toEqual(resources[0]);
     expect(seen).toEqual(['GET /workspaces/ws-app?include=effective_tag_bindings']);
     expect(await kind.readOne(session, address, 'ws-gone')).toBeUndefined();
   });

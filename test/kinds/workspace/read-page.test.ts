@@ -38,17 +38,17 @@ describe('A page of the list', () => {
     await organization.send('PATCH', '/workspaces/ws-d', { data: { type: 'workspaces', attributes } });
     const { session, newSession } = organization;
     const listed = (await kind.read(session, readRequest([declare('Workspace', 'a')]))).resources;
-    expect(listed.map(({ listedAt }) => listedAt)).toEqual([0, 1, 2, 3]);
+    expect(listed.map(({ listIndex }) => listIndex)).toEqual([0, 1, 2, 3]);
     const recent = newSession();
-    for (const { address, id = '', listedAt } of listed) {
+    for (const { address, id = '', listIndex } of listed) {
       const about = { page: 0, recent, address, id };
       const alone = await kind.readOne(newSession(), address, id);
-      expect(await pages.read(newSession(), about), address.name).toEqual({ ...alone, listedAt });
+      expect(await pages.read(newSession(), about), address.name).toEqual({ ...alone, listIndex });
       const tags = addressOf(address.name, 'TagBindings');
       const tagsAlone = await tagBindings.readOne(newSession(), tags, id);
       expect(await tagBindings.pages?.read(newSession(), { ...about, address: tags })).toEqual({
         ...tagsAlone,
-        listedAt,
+        listIndex,
       });
     }
     const isPage = (line: string) => line.includes('/organizations/acme/workspaces?');
@@ -70,7 +70,7 @@ describe('A page of the list', () => {
 
   it('finds a workspace by its id, at any place and under any name', async () => {
     const found = await onPage([document('other'), document('renamed')], 'ws-renamed');
-    expect(found).toMatchObject({ id: 'ws-renamed', listedAt: 301, spec: { name: 'renamed' } });
+    expect(found).toMatchObject({ id: 'ws-renamed', listIndex: 301, spec: { name: 'renamed' } });
   });
 
   it.each<[string, object[]]>([

@@ -200,7 +200,7 @@ describe('Reading one workspace again', () => {
     const declared = readRequest([declare('Workspace', 'app', { executionMode: null })]);
     const listed = (await kind.read(session, declared)).resources[0];
     const address = { kind: 'Workspace', target: 'acme', name: 'app' };
-    expect({ ...(await kind.readOne(session, address, 'ws-app')), listedAt: 0 }).toEqual(listed);
+    expect({ ...(await kind.readOne(session, address, 'ws-app')), listIndex: 0 }).toEqual(listed);
     await send('PATCH', '/workspaces/ws-app', {
       data: { type: 'workspaces', attributes: { name: 'moved' } },
     });

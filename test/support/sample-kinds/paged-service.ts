@@ -66,7 +66,7 @@ export async function applyPaged(world: PagedWorld): Promise<PagedRun> {
   const kind = service.kind();
   const made = {
     desired: world.updates.map((index) => desired(at('Parent', nameOf(index)), { colour: 'blue' })),
-    live: Array.from({ length: world.count }, (_, index) => ({ ...red(index), listedAt: index })),
+    live: Array.from({ length: world.count }, (_, index) => ({ ...red(index), listIndex: index })),
     kinds: registryOf(kind),
     target: { readBeforeWrite: world.readBeforeWrite ?? ('page' as const) },
   };
@@ -229,12 +229,12 @@ class PagedService {
     );
   }
 
-  #inList({ spec, evidence, ...rest }: LiveResource, listedAt: number): LiveResource {
+  #inList({ spec, evidence, ...rest }: LiveResource, listIndex: number): LiveResource {
     const { hidden } = this.#world;
     const { colour: _, ...others } = spec;
     return {
       ...rest,
-      listedAt,
+      listIndex,
       spec: hidden === 'colour' ? others : spec,
       evidence: hidden === 'tag' ? {} : evidence,
     };
