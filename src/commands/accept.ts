@@ -223,16 +223,18 @@ function guardRemovals(
   const removed = placed.flatMap(({ accepted: { address, path } }) => (path.length === 0 ? [address] : []));
   const recorded = [...records.keys()].map(parseAddress);
   const groups = Map.groupBy(removed, ({ kind, target }) => `${kind}/${target}`);
-  const counts = [...groups.values()].flatMap((taken) => {
-    const { kind = '', target = '' } = taken[0] ?? {};
+  const counts = [...groups.values()].flatMap((ofGroup) => {
+    const { kind = '', target = '' } = ofGroup[0] ?? {};
     const isInGroup = (one: { kind: string; target: string }) => one.kind === kind && one.target === target;
-    const owned = new Set([...recorded.filter(isInGroup), ...taken].map((address) => formatAddress(address)));
-    const gone = new Set(taken.map((address) => formatAddress(address)));
+    const owned = new Set(
+      [...recorded.filter(isInGroup), ...ofGroup].map((address) => formatAddress(address)),
+    );
+    const gone = new Set(ofGroup.map((address) => formatAddress(address)));
     const remaining = declared.filter(
       ({ address }) => owned.has(formatAddress(address)) && !gone.has(formatAddress(address)),
     ).length;
-    const zeros = { takenBefore: 0, unrecorded: 0, updated: [], created: 0 };
-    return [{ kind, target, owned: owned.size, taken, remaining, ...zeros }];
+    const zeros = { removedBefore: 0, unrecorded: 0, updated: [], created: 0 };
+    return [{ kind, target, owned: owned.size, removed: ofGroup, remaining, ...zeros }];
   });
   const blocks = ({ id }: Pick<CountedGuard, 'id'>) =>
     limits.raise?.includes(id) || (guardDefaults[id] === 'blocks' && !limits.allow?.includes(id));

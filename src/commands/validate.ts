@@ -15,7 +15,7 @@ import {
 import { type ExitCode, exitCodeOf } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { loadManifests } from '../run/load-manifests.ts';
-import { learnSources, secretNames } from '../run/needed-secrets.ts';
+import { learnSources, secretNameErrors } from '../run/needed-secrets.ts';
 import { filePolicyProblems } from '../run/policies.ts';
 import { printDiagnostics, type Terminal, textOutput } from '../run/terminal.ts';
 
@@ -61,5 +61,5 @@ async function validate(
 async function secretsInNames({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
   if (stack === undefined) return [];
   await learnSources(stack, resources, host, { files: 'none' });
-  return secretNames(resources, host);
+  return secretNameErrors(resources, host);
 }

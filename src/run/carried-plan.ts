@@ -24,10 +24,10 @@ export function carriedLine(
   { clean }: Pick<CliHost, 'clean'>,
 ): string | undefined {
   const { stack, digest } = plan;
-  const isHidden = plan.changes.some(({ address, fields }) =>
+  const hasSecret = plan.changes.some(({ address, fields }) =>
     fields.some((field) => withRedactedValues({ stack, address }, field, clean).redacted !== undefined),
   );
-  if (isHidden) return undefined;
+  if (hasSecret) return undefined;
   const content = { ...planContent(plan), digest, ...(commit === undefined ? {} : { commit }) };
   // A secret outside of field values, such as in a name, is not redacted in plans: then the plan is not carried.
   return JSON.stringify(clean(content)) === JSON.stringify(content) ? hiddenContent(content) : undefined;

@@ -255,7 +255,7 @@ export function taggedAlone(changed: readonly Address[], kinds: Registry): Addre
   });
 }
 
-interface KnownParts {
+interface OtherTagsInput {
   /** resources that are checked in any case */
   readonly known: readonly Address[];
   readonly tagsOf: (address: Address) => Tagged;
@@ -264,7 +264,7 @@ interface KnownParts {
 function withOtherTags(
   planning: PlanResult,
   declared: Declared,
-  { known, tagsOf }: KnownParts,
+  { known, tagsOf }: OtherTagsInput,
 ): readonly Address[] {
   const { kinds } = declared;
   const isOfStack = ofStack(planning, declared);

@@ -61,7 +61,7 @@ export async function findLedgers(search: Search): Promise<readonly FoundLedger[
   return found.flatMap((one) => (one !== undefined && isOfStack(one.ledger, targets) ? [one] : []));
 }
 
-/** The database in the environment, if it holds a ledger of this stack. Not if the stack names it, or if the ledger was moved away. */
+/** The database in the environment, if it holds a ledger of this stack. Undefined if the stack names it, or the ledger was moved away. */
 export async function findInDatabase(search: Search): Promise<LedgerPlace | undefined> {
   const [place] = await databasePlaces(search.host);
   if (place === undefined || isSamePlace(place, placeOf(search.stack))) return undefined;

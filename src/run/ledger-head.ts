@@ -286,8 +286,8 @@ export async function orderWithUncommitted(
   order: CommitOrder,
   { commit, ours, hasIgnored, resources, isPiped, history }: UncommittedInput,
 ): Promise<CommitOrder> {
-  const isDecided = order.is === 'unknown' || ('differs' in order && order.differs);
-  if (isDecided || commit.uncommitted === undefined) return order;
+  const tripsGuard = order.is === 'unknown' || ('differs' in order && order.differs);
+  if (tripsGuard || commit.uncommitted === undefined) return order;
   // Generated again for this run: nothing is missing.
   if (commit.ignored && hasIgnored) return order;
   // Resources on standard input are in no commit, even if they are the same.

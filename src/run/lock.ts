@@ -159,9 +159,9 @@ async function takeLock(wanted: LedgerLock, request: LockRequest, terminal: Term
     if (held.id === wanted.id || left <= 0 || stop.aborted) return held;
     if (reported !== held.id) reportWaiting(held, request, terminal);
     reported = held.id;
-    const over = terminal.host.progress.waitFor(`the lock that ${quotedUnlessPlain(held.run.who)} holds`);
+    const endWait = terminal.host.progress.waitFor(`the lock that ${quotedUnlessPlain(held.run.who)} holds`);
     await deadline.leaveOut(pause(Math.min(wait, left), undefined, { signal: stop })).catch(() => {});
-    over();
+    endWait();
   }
 }
 

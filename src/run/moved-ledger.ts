@@ -33,7 +33,7 @@ export function moveCommand(to: LedgerPlace, from?: LedgerPlace): string {
   return ['trueup ledger move', ...words].join(' ');
 }
 
-/** A store that refuses to read a ledger, or its history, that was moved away. @param open opens the other end, without this check */
+/** A store that refuses to read a ledger that was moved away, and its history. @param open opens the other end, without this check */
 export function refuseMoved(
   store: StackStore,
   stack: StackOfLedger,

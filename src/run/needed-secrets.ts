@@ -138,17 +138,17 @@ export async function learnSources(
     secrets.keep(await readSecret(source, context).catch(() => ''), sourceToShow(source));
   };
   const inManifests = declaredSources(resources, kinds).map(({ source }) => source);
-  const ofStack = (source: SecretSource) => files !== 'none' || 'env' in source;
+  const mayRead = (source: SecretSource) => files !== 'none' || 'env' in source;
   await Promise.all([
     ...stack.targets
       .flatMap(sourcesOf)
-      .filter(ofStack)
+      .filter(mayRead)
       .map((source) => keep(source, { env, directory })),
     ...inManifests
       .filter((source) => files === 'all' || 'env' in source)
       .map((source) => keep(source, secretContext(stack, host))),
     ...databasesOf(stack)
-      .filter(ofStack)
+      .filter(mayRead)
       .map((source) =>
         readDatabaseAddress(source, directory, { env, secrets, what: 'an address' }).catch(() => {}),
       ),
@@ -168,13 +168,13 @@ export function declaredSources(
 }
 
 /** Errors about declared names and keys that contain a secret that this run knows by now. */
-export function secretNames(resources: readonly DesiredResource[], host: CliHost): Diagnostic[] {
+export function secretNameErrors(resources: readonly DesiredResource[], host: CliHost): Diagnostic[] {
   return declaredSecretNames(resources, host.kinds, (text) => host.secrets.sourcesIn(text));
 }
 
-/** Called before a plan is made or a ledger is written. @throws CommandStop with the errors of `secretNames` */
+/** Called before a plan is made or a ledger is written. @throws CommandStop with the errors of `secretNameErrors` */
 export function refuseSecretNames(resources: readonly DesiredResource[], host: CliHost): void {
-  const found = secretNames(resources, host);
+  const found = secretNameErrors(resources, host);
   if (found.length > 0) throw CommandStop.ofProblems(found);
 }
 
@@ -241,7 +241,7 @@ export async function findLimitedTokens(
       !moved.includes(target.name) &&
       (named.has(target.name) || target.exclusive === true),
   );
-  const tokens = Map.groupBy(asked, tokenOf);
+  const tokens = Map.groupBy(asked, tokenKey);
   const limited = [...tokens.values()].map(async (sharing): Promise<LimitedToken[]> => {
     const uses = await usesLeft(sharing[0]?.connection.reader);
     return uses === undefined ? [] : [{ targets: sharing, uses, sent: requestsOf(sharing) }];
@@ -288,7 +288,7 @@ function isGiven({ service, token }: Target): boolean {
 }
 
 /** A text that is equal for targets that are sent the same token. */
-function tokenOf({ target: { url, token } }: UsedTarget): string {
+function tokenKey({ target: { url, token } }: UsedTarget): string {
   return JSON.stringify([url, token]);
 }
 

@@ -48,9 +48,9 @@ export function fieldsSetUncommitted(
       ({ commit, commitKept, uncommitted }) =>
         uncommitted !== undefined || (commit !== undefined && !commitKept),
     );
-    const other = counted.findIndex(({ uncommitted }) => uncommitted === undefined);
-    if (other === -1 && newest.some(({ pruned }) => pruned !== undefined)) return undefined;
-    return other === -1 ? counted : counted.slice(0, other);
+    const firstCommitted = counted.findIndex(({ uncommitted }) => uncommitted === undefined);
+    if (firstCommitted === -1 && newest.some(({ pruned }) => pruned !== undefined)) return undefined;
+    return firstCommitted === -1 ? counted : counted.slice(0, firstCommitted);
   });
 }
 
@@ -108,7 +108,7 @@ export async function removedByParts(
   return recent
     .filter(({ part, moved }) => part !== undefined && moved !== true)
     .flatMap(({ changes, targets = {} }) =>
-      changes.filter(mayHaveTaken).flatMap(({ address }) => presentAddress(address, targets, nameAt)),
+      changes.filter(mayHaveRemoved).flatMap(({ address }) => presentAddress(address, targets, nameAt)),
     )
     .map((address) => ({ address }));
 }
@@ -125,7 +125,7 @@ async function recentEntries(
   }
 }
 
-function mayHaveTaken(change: HistoryChange): boolean {
+function mayHaveRemoved(change: HistoryChange): boolean {
   return (change.action === 'delete' || change.action === 'release') && mayHaveSent(change);
 }
 

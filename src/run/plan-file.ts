@@ -126,7 +126,7 @@ function edited(file: string, why: string): CommandStop {
   );
 }
 
-/** The errors of a plan by its schema. Unknown members are none: a newer trueup may have written them into a plan of the same version. */
+/** The errors of a plan by its schema. Unknown members are not errors: a newer trueup may have written them, with the same version. */
 function check(value: Json): readonly string[] {
   return compileSchema(planSchema, () => jsonSchema(planSchema))(value)
     .filter(({ keyword }) => keyword !== 'additionalProperties')

@@ -79,7 +79,7 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   /** the digest of the plan that was approved for the run */
   readonly approved?: string | undefined;
   /** Decides the settings of the run, in place of those of the stack file. Called under the lock. */
-  decideSettings?(stack: Stack, about: ScopeInput): Promise<StricterStack>;
+  decideSettings?(stack: Stack, about: StackSettingsInput): Promise<StricterStack>;
 }
 
 /** Chooses the part of the stack that the run is about. @throws CommandStop */
@@ -92,7 +92,7 @@ export interface PartInput extends Pick<LoadedManifests, 'resources' | 'isSelect
   readonly signal: AbortSignal;
 }
 
-export type ScopeInput = Pick<
+export type StackSettingsInput = Pick<
   PreparedRun<ReaderConnection>,
   'ledger' | 'from' | 'manifests' | 'repository' | 'time'
 >;
@@ -164,7 +164,7 @@ export async function prepareRun<C extends ReaderConnection>(
     const repository = place?.applied;
     const decided = await decideSettings?.(stack, { ledger, from, manifests, repository, time });
     const decidedStack = decided?.stack ?? stack;
-    const connected = await connect(readTargetsOf(decidedStack, part), host, time);
+    const connected = await connect(withNeededTargets(decidedStack, part), host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);
     refuseSecretSelectors(part?.selectors ?? [], host);
@@ -225,7 +225,7 @@ function withinPart(
 }
 
 /** The stack with those of its targets that the run needs. */
-function readTargetsOf(stack: Stack, part: ChosenPart | undefined): Stack {
+function withNeededTargets(stack: Stack, part: ChosenPart | undefined): Stack {
   if (part === undefined) return stack;
   return { ...stack, targets: stack.targets.filter(({ name }) => part.targets.has(name)) };
 }
@@ -235,13 +235,17 @@ interface Evidence
   readonly taking: Taking | undefined;
 }
 
-/** The ledger of this stack as it is stored, and what it takes over. */
+/** What an apply needs to take over resources from other stacks. */
 interface Taking extends Pick<ResolvedMoves, 'pending'> {
+  /** the ledger of this stack, without what the other stacks have not given to it yet */
   readonly own: Ledger;
   readonly sources: MoveSources;
 }
 
-/** Reads the ledger of the former name, and creations in doubt. @throws CommandStop when no plan is possible, LedgerError */
+/**
+ * What shows which resources are this stack's: its ledger, that of its former name, records that it takes over, and changes that an apply
+ * began and did not end. @throws CommandStop when no plan is possible, LedgerError
+ */
 async function readEvidence<C extends ReaderConnection>(
   own: Ledger,
   opened: Opened<C>,

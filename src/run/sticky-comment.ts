@@ -49,7 +49,7 @@ function unknownAuthor(): CommandStop {
 /** How often all comments are listed again, because something was created or removed meanwhile. */
 const maxRounds = 6;
 
-/** After so many updates that did not find a listed comment, the token may only read. Before that, the list may be out of date. */
+/** If so many updates do not find a listed comment, the token counts as read-only. Before that, the list may be out of date. */
 const maxGone = 3;
 
 /** Shows a plan. @throws NoRights, CommandStop, WireError */

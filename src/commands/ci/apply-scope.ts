@@ -27,7 +27,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { policiesBetween, withEarlierPolicies } from '../../run/ci/loosened-policies.ts';
-import type { StricterStack, ScopeInput } from '../../run/prepare-run.ts';
+import type { StricterStack, StackSettingsInput } from '../../run/prepare-run.ts';
 import type { MergedBranch } from './count-approvals.ts';
 import { type RangeAuthors, readRangeAuthors, type StackPlace } from './signature-source.ts';
 import { refuseChosenLedger } from './trusted-ledger.ts';
@@ -71,7 +71,7 @@ export interface StackVersion {
 /** @throws CommandStop, LedgerError if files differ from the commit, or its history is not known: then nothing is applied */
 export async function findApplyScope(
   stack: Stack,
-  about: ScopeInput,
+  about: StackSettingsInput,
   { host, path, applies = false }: ScopeOptions,
 ): Promise<ApplyScope> {
   const { ledger, time } = about;
@@ -114,7 +114,7 @@ interface AppliedRange {
 
 /** The commits since the last apply; before the first apply, since the stack was added. @throws CommandStop if they cannot be read */
 async function readRange(
-  { ledger: { approved, commit }, manifests }: ScopeInput,
+  { ledger: { approved, commit }, manifests }: StackSettingsInput,
   head: StackPlace,
   search: Omit<SearchContext, 'path'>,
 ): Promise<AppliedRange> {
@@ -166,7 +166,7 @@ function unknownHistory({ message }: LedgerError): CommandStop {
 
 /** @throws CommandStop if the files of the stack differ from the commit, or the commit is not known */
 async function cleanCommit(
-  { from, repository }: ScopeInput,
+  { from, repository }: StackSettingsInput,
   { stack, at }: Pick<SearchContext, 'stack' | 'at'>,
 ) {
   if (from.commit === undefined || repository === undefined) {
@@ -334,7 +334,7 @@ async function readBefore(
 }
 
 /** Checks the manifests again, with the stricter limits. The first check used the current stack file, whose limits may be wider. */
-function refuseSources(stack: Stack, { manifests }: ScopeInput, { kinds }: CliHost): void {
+function refuseSources(stack: Stack, { manifests }: StackSettingsInput, { kinds }: CliHost): void {
   for (const resource of manifests.resources) {
     const { address } = resource;
     const kind = kinds.get(address.kind);

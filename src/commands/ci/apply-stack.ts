@@ -28,7 +28,7 @@ import { makePlanToApply } from '../../run/make-plan.ts';
 import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
 import { identifyRun, withOrigin } from '../../run/origin.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
-import { prepareRun, type ScopeInput } from '../../run/prepare-run.ts';
+import { prepareRun, type StackSettingsInput } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { type SecretContext, secretContext } from '../../run/read-secret.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
@@ -133,7 +133,7 @@ async function makeStackPlan(
  */
 async function refuseNewPlaces(
   stack: Stack,
-  { ledger, manifests, time }: ScopeInput,
+  { ledger, manifests, time }: StackSettingsInput,
   { path, options, context, scope }: Omit<Applying, 'secrets'>,
 ): Promise<void> {
   const { host, terminal } = context;

@@ -13,9 +13,9 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodeOfPlan, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { loadManifests, stackArgument } from '../../run/load-manifests.ts';
-import { learnSources, secretNames } from '../../run/needed-secrets.ts';
+import { learnSources, secretNameErrors } from '../../run/needed-secrets.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
-import { runToRead, type ScopeInput } from '../../run/prepare-run.ts';
+import { runToRead, type StackSettingsInput } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { secretBehind, whyAbsent } from '../../run/read-secret.ts';
 import { reportStop } from '../../run/report-stop.ts';
@@ -143,7 +143,7 @@ async function validate(
   const { adjust } = baseline;
   const { diagnostics, stack, resources } = await loadManifests(path, host, { timeout, adjust });
   if (stack !== undefined) await learnSources(stack, resources, host, { files: 'none' });
-  const names = stack === undefined ? [] : secretNames(resources, host);
+  const names = stack === undefined ? [] : secretNameErrors(resources, host);
   const notPlanned = warning('validated-only', `the stack was only validated, and not planned: ${why}`);
   const found = sortDiagnostics([...diagnostics, ...names, notPlanned]);
   printWarnings(terminal, found);
@@ -162,7 +162,7 @@ async function plan(
     proposed = stack.approvals;
     return baseline.adjust(stack);
   };
-  const decideSettings = async (stack: Stack, about: ScopeInput) =>
+  const decideSettings = async (stack: Stack, about: StackSettingsInput) =>
     (await findApplyScope(stack, about, { host, path })).stricter;
   const options = { timeout, adjust, ...(isPush ? { decideSettings } : {}) };
   let made: Pick<StackResult, 'plan' | 'planning' | 'next'> | undefined;

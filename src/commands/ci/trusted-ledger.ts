@@ -16,12 +16,12 @@ import { exitCodes } from '../../run/exit-codes.ts';
 import { findInDatabase, placeOf } from '../../run/find-ledger.ts';
 import type { CliHost } from '../../run/host.ts';
 import { describePlace, moveCommand } from '../../run/moved-ledger.ts';
-import type { ScopeInput } from '../../run/prepare-run.ts';
+import type { StackSettingsInput } from '../../run/prepare-run.ts';
 
 /** @throws LedgerError for a ledger in the repository or in a job's checkout, CommandStop if the database of this job has another ledger */
 export async function refuseChosenLedger(
   stack: Stack,
-  { time, ledger: { known } }: ScopeInput,
+  { time, ledger: { known } }: StackSettingsInput,
   { host, applies }: { readonly host: CliHost; readonly applies: boolean },
 ): Promise<void> {
   const { ledger = { in: 'local' as const }, directory, name } = stack;

@@ -5,7 +5,7 @@ import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import type { SecretSource, Stack } from '../../model/stack.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type LoadedManifests, stackArgument } from '../../run/load-manifests.ts';
-import { declaredSources, secretNames } from '../../run/needed-secrets.ts';
+import { declaredSources, secretNameErrors } from '../../run/needed-secrets.ts';
 import { secretContext, whyAbsent } from '../../run/read-secret.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
 
@@ -88,7 +88,7 @@ export async function checkSecrets(
   ];
   const bySource = [...Map.groupBy(used, ({ source }) => JSON.stringify(source)).values()];
   const checked = await Promise.all(bySource.map((uses) => checkSource(uses, stack, host)));
-  const names = secretNames(resources, host).map(({ message, fix = 'rename it' }) =>
+  const names = secretNameErrors(resources, host).map(({ message, fix = 'rename it' }) =>
     failed('secrets', { id: 'secret-in-name', message, fix }),
   );
   const problems = [...checked.flat(), ...names];

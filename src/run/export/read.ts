@@ -53,7 +53,7 @@ export async function readExport(connected: ConnectedTarget, request: ExportRequ
   const opened = connected.openSession();
   const reading = {
     connected,
-    session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
+    session: { ...opened, reader: request.progress.countingReader(opened.target.name, opened.reader) },
     request,
     sets: new Map<string, LiveSet>(),
     parents: new Map<AddressText, LiveResource>(),
@@ -141,7 +141,7 @@ async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   const { name: target } = session.target;
   const isInScope = (name: string) =>
     matchesName(filters, name) &&
-    isExcluded(kind, session.target, name) === undefined &&
+    whyExcluded(kind, session.target, name) === undefined &&
     selection?.mayHave({ kind: kind.name, target, name }) !== false;
   progress.begin(session.target.name, `reading ${kind.name}`);
   const set = withUnread(await kind.read(session, readRequestFor(isInScope)));
@@ -258,8 +258,8 @@ function whyLeftOut(kind: Kind, live: LiveResource, owners: Owners): string | un
     : undefined;
 }
 
-/** Why a role cannot be exported: its target does not own the name, so it cannot be declared. */
-function isExcluded({ ownership, names }: Kind, target: Target, name: string): string | undefined {
+/** Why a role cannot be exported: its target does not own the name, so it cannot be declared. Undefined if it can. */
+function whyExcluded({ ownership, names }: Kind, target: Target, name: string): string | undefined {
   if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
   return `outside the names that target ${quoted(target.name)} owns`;
 }
@@ -270,7 +270,7 @@ export interface ReadProgress {
   /** Begins a step of one target: `("acme", "reading Workspace")`. */
   begin(target: string, what: string): void;
   /** The same reader, which counts its answers for the current step of the target. */
-  counted(target: string, reader: Reader): Reader;
+  countingReader(target: string, reader: Reader): Reader;
   end(): void;
 }
 
@@ -309,7 +309,7 @@ export function openReadProgress({ host }: Terminal): ReadProgress {
       steps.set(target, { what, answers: 0 });
       print(target);
     },
-    counted: (target, { get, list }) => ({
+    countingReader: (target, { get, list }) => ({
       get: async (path) => count(target, await get(path)),
       list: async (path) => count(target, await list(path)),
     }),

@@ -34,7 +34,7 @@ export function locateChanges(
 }
 
 /** The value that a change replaces. Changes with the same key replace the same value. */
-interface Written {
+interface ReplacedValue {
   readonly key: string;
   /** absent where it is a value of the template itself */
   readonly item?: { readonly item: Item; readonly path: Path };
@@ -56,7 +56,7 @@ class TemplatePlacer {
 
   constructor(changes: readonly TemplateChange[], context: PlacingContext) {
     this.#context = context;
-    this.#groups = Map.groupBy(changes, (change) => this.#written(change).key);
+    this.#groups = Map.groupBy(changes, (change) => this.#replaced(change).key);
     this.#uses = new UseIndex(context);
   }
 
@@ -66,7 +66,7 @@ class TemplatePlacer {
     const [edit, ...more] = edits === 'remove' ? [] : edits;
     if (edit === undefined) return refuseRemoval(change);
     if (origin.is === 'text') return refuseText(change);
-    const { item } = this.#written(change);
+    const { item } = this.#replaced(change);
     const { others, differing } = this.#decide(change);
     if (others.length > 0)
       return item === undefined ? refuseTemplate(change, others) : refuseList(change, item.item, others);
@@ -86,7 +86,7 @@ class TemplatePlacer {
 
   /** Decides once for all changes that replace the same value, because there may be thousands. */
   #decide(change: TemplateChange): Decision {
-    const { key, item } = this.#written(change);
+    const { key, item } = this.#replaced(change);
     const known = this.#decisions.get(key);
     if (known !== undefined) return known;
     const group = this.#groups.get(key) ?? [change];
@@ -102,7 +102,7 @@ class TemplatePlacer {
 
   #inList(
     change: TemplateChange,
-    { item, path }: NonNullable<Written['item']>,
+    { item, path }: NonNullable<ReplacedValue['item']>,
     value: Json | undefined,
   ): LocatedChange | Refusal {
     const { accepted } = change;
@@ -128,7 +128,7 @@ class TemplatePlacer {
     return { accepted, file: resolve(this.#context.cwd, source.file), source, place, edit: { cell, text } };
   }
 
-  #written({ document, where }: TemplateChange): Written {
+  #replaced({ document, where }: TemplateChange): ReplacedValue {
     const origin = document.originOf(where);
     if (origin.is !== 'item') return { key: this.#key(document.template, '', where) };
     const { item, path } = origin;
@@ -169,7 +169,10 @@ class UseIndex {
   }
 
   /** The addresses of documents that use the value, or a part of it, in another field than those of the changes. */
-  othersWith({ item, path }: NonNullable<Written['item']>, changes: readonly TemplateChange[]): string[] {
+  othersWith(
+    { item, path }: NonNullable<ReplacedValue['item']>,
+    changes: readonly TemplateChange[],
+  ): string[] {
     const covered = Map.groupBy(changes, addressOfDocument);
     const others = (this.#byItem.get(item) ?? []).filter(
       (use) =>

@@ -11,7 +11,7 @@ it('the first request is reported as one', async () => {
   const stderr = { isTTY: true, columns: 80, write: (text: string) => lines.push(text) };
   const progress = openReadProgress({ host: { stderr, env: {} } } as unknown as Terminal);
   progress.begin('acme', 'reading Workspace');
-  const reader = progress.counted('acme', { get: async () => answer, list: async () => answer });
+  const reader = progress.countingReader('acme', { get: async () => answer, list: async () => answer });
   await reader.get('/one');
   await reader.get('/two');
   expect(lines.slice(1).map((line) => line.slice(line.indexOf('acme')))).toEqual([
