@@ -287,13 +287,13 @@ function withTimes({ session, now }: Pick<RecheckTools, 'session' | 'now'>) {
 function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
   const { kind, planning, session, openSession, now, recorded = {} } = tools;
   const { address, id, action, calls, risks = [] } = change;
-  const { listedAt } = planning.live(address) ?? {};
-  if (kind.pages === undefined || listedAt === undefined || id === undefined) return undefined;
+  const { listIndex } = planning.live(address) ?? {};
+  if (kind.pages === undefined || listIndex === undefined || id === undefined) return undefined;
   if (session.target.readBeforeWrite === 'resource' || action !== 'update') return undefined;
   const isHarmless =
     calls.length > 0 &&
     calls.every(({ sharesRead }) => sharesRead) &&
     risks.every(({ effect }) => effect === 'narrows');
   if (!isHarmless) return undefined;
-  return { change, id, recorded, listedAt, kind, pages: kind.pages, session, openSession, now };
+  return { change, id, recorded, listIndex, kind, pages: kind.pages, session, openSession, now };
 }

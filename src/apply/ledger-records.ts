@@ -126,11 +126,11 @@ interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content' | 'inher
   readonly desired: Spec;
 }
 
-function fullRecord({ draft: { desired }, record: { fields, ...record } }: RecordDraft): WrittenRecord {
-  return { desired, fields, ...wholeContent(record, true) };
+function fullRecord({ draft: { desired }, record: { fields, ...rest } }: RecordDraft): WrittenRecord {
+  return { desired, fields, ...wholeContent(rest, true) };
 }
 
-/** The members of a record about the whole resource, besides its fields. */
+/** The members of a record about the whole resource, besides its fields. @param hasContent whether `content` is one of them */
 function wholeContent(
   { content, inherited }: Partial<LedgerRecord> = {},
   hasContent: boolean,

@@ -48,7 +48,7 @@ interface Lane<N> {
 /** A node that has not started. */
 interface WaitingNode {
   /** the number of its needs that have not ended */
-  needs: number;
+  openNeeds: number;
   /** a need that did not end with `ok` */
   broken?: string;
 }
@@ -72,7 +72,7 @@ class Run<N extends Node> {
     if (ids.size < nodes.length) throw new Error('two nodes of a run have the same id');
     for (const node of nodes) {
       const needs = [...new Set(node.needs)].filter((need) => ids.has(need));
-      this.#waiting.set(node.id, { needs: needs.length });
+      this.#waiting.set(node.id, { openNeeds: needs.length });
       for (const need of needs) listOf(this.#dependents, need).push(node);
     }
     for (const [lane, members] of Map.groupBy(nodes, (node) => node.lane)) {
@@ -104,7 +104,7 @@ class Run<N extends Node> {
       this.#waiting.delete(node.id);
       this.#options.skipped(node, wait.broken);
       this.#ended.push({ node, result: 'skipped' });
-    } else if (wait.needs === 0) {
+    } else if (wait.openNeeds === 0) {
       this.#waiting.delete(node.id);
       this.#laneOf(node).ready.push(node);
     }
@@ -128,7 +128,7 @@ class Run<N extends Node> {
   #needEnded(dependent: N, need: N, result: NodeResult): void {
     const wait = this.#waiting.get(dependent.id);
     if (wait === undefined) return;
-    wait.needs -= 1;
+    wait.openNeeds -= 1;
     if (result !== 'ok') wait.broken ??= need.id;
     if (this.#laneOf(dependent).stages[0]?.order === dependent.order) this.#startOrSkip(dependent);
   }

@@ -40,7 +40,7 @@ export interface Listed {
   /** the fields that the ledger records */
   readonly recorded: Spec;
   /** index in the list */
-  readonly listedAt: number;
+  readonly listIndex: number;
   readonly kind: Kind;
   readonly pages: NonNullable<Kind['pages']>;
   readonly session: Session;
@@ -113,8 +113,8 @@ export class PageReads {
   #delay = 0;
 
   /** Announces a resource that `find` will be asked for. */
-  expect({ listedAt, pages }: Listed): void {
-    const page = Math.floor(listedAt / pages.size);
+  expect({ listIndex, pages }: Listed): void {
+    const page = Math.floor(listIndex / pages.size);
     this.#left.set(page, (this.#left.get(page) ?? 0) + 1);
   }
 
@@ -167,15 +167,15 @@ export class PageReads {
     }
   }
 
-  #countDown({ listedAt, pages }: Listed): number {
-    const page = Math.floor(listedAt / pages.size);
+  #countDown({ listIndex, pages }: Listed): number {
+    const page = Math.floor(listIndex / pages.size);
     const left = this.#left.get(page) ?? 0;
     this.#left.set(page, left - 1);
     return left;
   }
 
-  #pageOf({ listedAt, pages }: Listed): number {
-    return Math.max(0, Math.floor((listedAt + this.#moved) / pages.size));
+  #pageOf({ listIndex, pages }: Listed): number {
+    return Math.max(0, Math.floor((listIndex + this.#moved) / pages.size));
   }
 
   #areFieldsProved({ change }: Listed): boolean {
@@ -233,8 +233,8 @@ export class PageReads {
 
   async #foundOn(read: PageRead, page: number, listed: Listed): Promise<Known | undefined> {
     const live = await this.#readFromPage(listed, page, read.recent);
-    if (live?.listedAt === undefined || !this.#isRecent(read, listed.now())) return undefined;
-    this.#moved = live.listedAt - listed.listedAt;
+    if (live?.listIndex === undefined || !this.#isRecent(read, listed.now())) return undefined;
+    this.#moved = live.listIndex - listed.listIndex;
     return { at: read.at, live, isShared: true };
   }
 
