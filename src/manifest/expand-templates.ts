@@ -333,14 +333,14 @@ function mergeMissing(
   other: MissingFiles | undefined,
 ): MissingFiles | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  const both = (name: 'leftOut' | 'submodules' | 'moved' | 'deleted') =>
+  const both = (name: 'leftOut' | 'submodules' | 'moved' | 'vanished') =>
     [...new Set([...one[name], ...other[name]])].sort();
   const unknown = one.unknown ?? other.unknown;
   return {
     leftOut: both('leftOut'),
     submodules: both('submodules'),
     moved: both('moved'),
-    deleted: both('deleted'),
+    vanished: both('vanished'),
     ...(unknown === undefined ? {} : { unknown }),
   };
 }

@@ -31,7 +31,7 @@ export interface MissingFiles {
   /** submodules that are checked out at another commit than the index has */
   readonly moved: readonly string[];
   /** files that are missing, and deleted neither in the index nor by a commit */
-  readonly deleted: readonly string[];
+  readonly vanished: readonly string[];
   /** why it is unknown whether files are missing; absent outside of a repository */
   readonly unknown?: string;
 }
@@ -57,7 +57,7 @@ export type CommitOrder =
       /** the stack's files of this run have uncommitted changes, too: they are still being edited */
       readonly isEdited: boolean;
       /** the fields that applies of uncommitted manifests changed; undefined if the history does not have them */
-      readonly set: AppliedFields | undefined;
+      readonly appliedFields: AppliedFields | undefined;
     }
   /** cannot be determined; `why` is a clause */
   | {
@@ -65,9 +65,9 @@ export type CommitOrder =
       readonly applied: string;
       readonly why: string;
       /** the applied commit is neither in this clone nor in its remote */
-      readonly nowhere?: true;
+      readonly isLost?: true;
       /** the fields that applies of that commit changed; undefined if the history does not have them */
-      readonly set?: AppliedFields | undefined;
+      readonly appliedFields?: AppliedFields | undefined;
     };
 
 /** The paths of the fields that applies changed, by resource. */

@@ -3,7 +3,7 @@
  * missing from the work tree. They apply to the plan as a whole; a plan without changes reverts nothing. Pure.
  */
 import { formatAddress } from '../model/address.ts';
-import { type CommitOrder, shortCommit } from '../model/checkout.ts';
+import { type AppliedFields, type CommitOrder, shortCommit } from '../model/checkout.ts';
 import { type Concern, sortConcerns } from '../model/guard.ts';
 import type { Path } from '../model/json.ts';
 import { quoteSome } from '../model/quoted.ts';
@@ -57,14 +57,14 @@ function otherCommit(order: CommitOrder, counted: number): CountedGuard[] {
 
 /** Blocks if the applied commit is lost, so that it cannot be merged, and the plan changes what was applied from it. */
 function unknownCommit(
-  { applied, why, nowhere, set }: Extract<CommitOrder, { is: 'unknown' }>,
+  { applied, why, isLost, appliedFields }: Extract<CommitOrder, { is: 'unknown' }>,
   context: PlanContext,
   drafts: readonly Draft[],
 ): CountedGuard {
   const message = `it is unknown whether commit ${shortCommit(applied)}, which was applied last, is later than these manifests: ${why}`;
   const concerns =
-    nowhere === true
-      ? drafts.flatMap((draft) => revertedBy(draft, set ?? recordedFields(draft, context)))
+    isLost === true
+      ? drafts.flatMap((draft) => revertedBy(draft, appliedFields ?? recordedFields(draft, context)))
       : [];
   if (concerns.length === 0) return { id: 'commit-unknown', counted: drafts.length, message, concerns };
   return {
@@ -78,13 +78,13 @@ function unknownCommit(
 
 /** Blocks if the plan changes what was applied without a commit. While files are being edited, changed fields only warn. */
 function uncommitted(
-  { applied, isEdited, set }: Extract<CommitOrder, { is: 'uncommitted' }>,
+  { applied, isEdited, appliedFields }: Extract<CommitOrder, { is: 'uncommitted' }>,
   context: PlanContext,
   drafts: readonly Draft[],
 ): CountedGuard[] {
   const reverted = drafts.map((draft) => ({
     draft,
-    concerns: revertedBy(draft, set ?? recordedFields(draft, context)),
+    concerns: revertedBy(draft, appliedFields ?? recordedFields(draft, context)),
   }));
   const concerns = reverted.flatMap((found) => found.concerns);
   if (concerns.length === 0) return [];
@@ -98,18 +98,16 @@ function uncommitted(
   return [isEdited && !removes ? guard : { ...guard, effect: 'blocks' }];
 }
 
-type FieldsOf = ReadonlyMap<string, readonly Path[]>;
-
 /** The fields in the record of the resource: without a history, each of them may come from the last apply. */
-function recordedFields({ change: { address } }: Draft, context: PlanContext): FieldsOf {
+function recordedFields({ change: { address } }: Draft, context: PlanContext): AppliedFields {
   const record = context.record(address);
   if (record === undefined) return new Map();
   return new Map([[formatAddress(address), Object.keys(record.fields).map((field) => [field])]]);
 }
 
-/** The fields among `set` that a change reverts: single fields, or all of them with the resource. */
-function revertedBy({ change: { address, action, fields } }: Draft, set: FieldsOf): Concern[] {
-  const paths = set.get(formatAddress(address));
+/** The applied fields that a change reverts: single fields, or all of them with the resource. */
+function revertedBy({ change: { address, action, fields } }: Draft, applied: AppliedFields): Concern[] {
+  const paths = applied.get(formatAddress(address));
   if (paths === undefined) return [];
   if (action !== 'update') return [{ address, messages: [] }];
   const changed = fields.filter(({ path }) => paths.some((other) => overlap(path, other)));
@@ -130,11 +128,11 @@ function overlap(one: Path, other: Path): boolean {
 function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
   const removals = drafts.filter((draft) => isDeletedOrReleased(draft) && draft.remove === undefined);
   if (missingFiles === undefined || removals.length === 0) return [];
-  const { deleted, unknown } = missingFiles;
-  if (deleted.length === 0 && unknown === undefined) return [];
+  const { vanished, unknown } = missingFiles;
+  if (vanished.length === 0 && unknown === undefined) return [];
   const message =
-    deleted.length > 0
-      ? `${quoteSome(deleted)} ${deleted.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that the resources declared there should be removed`
+    vanished.length > 0
+      ? `${quoteSome(vanished)} ${vanished.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that the resources declared there should be removed`
       : `it is unknown whether tracked manifests are missing from the work tree: ${unknown ?? ''}`;
   const concerns = removals.map(({ change: { address } }) => ({ address, messages: [] }));
   return [{ id: 'missing-file', counted: removals.length, message, concerns: sortConcerns(concerns) }];

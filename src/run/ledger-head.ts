@@ -292,11 +292,11 @@ export async function orderWithUncommitted(
   if (commit.ignored && hasIgnored) return order;
   // Resources on standard input are in no commit, even if they are the same.
   if (!isPiped && commit.uncommitted === hashOf(resources)) return order;
-  const set = await fieldsSetUncommitted(history);
+  const appliedFields = await fieldsSetUncommitted(history);
   return {
     is: 'uncommitted',
     applied: commit.id,
     isEdited: ours.commit !== undefined && ours.uncommitted !== undefined && !ours.ignored,
-    set,
+    appliedFields,
   };
 }

@@ -185,7 +185,14 @@ async function orderOf(
   // It is unknown which files an untracked manifest was made from, so it is treated like a piped one.
   const files = matchStackFiles(stack, declared.isPiped || untracked.length > 0);
   const order = await orderCommits({ at, applied: commit.id, ours, files, untracked });
-  return order.is === 'unknown' && order.nowhere === true
-    ? { ...order, set: await fieldsSetSince(history, (id) => isInHistory(id, ours.commit ?? '', at)) }
-    : orderWithUncommitted(order, { ...declared, commit, ours, hasIgnored: untracked.length > 0, history });
+  if (order.is !== 'unknown' || order.isLost !== true)
+    return orderWithUncommitted(order, {
+      ...declared,
+      commit,
+      ours,
+      hasIgnored: untracked.length > 0,
+      history,
+    });
+  const appliedFields = await fieldsSetSince(history, (id) => isInHistory(id, ours.commit ?? '', at));
+  return { ...order, appliedFields };
 }

@@ -54,7 +54,7 @@ export async function orderCommits(input: OrderInput): Promise<CommitOrder> {
   } catch (error) {
     if (timer.aborted) return unknown(`git did not answer within ${timeout / 1000} seconds`);
     const order = unknown(messageOf(error));
-    return error instanceof CommitNotFound ? { ...order, nowhere: true } : order;
+    return error instanceof CommitNotFound ? { ...order, isLost: true } : order;
   }
 }
 

@@ -43,7 +43,7 @@ export class TrackedFiles {
     leftOut: new Set<string>(),
     submodules: new Set<string>(),
     moved: new Set<string>(),
-    deleted: new Set<string>(),
+    vanished: new Set<string>(),
   };
   #unknown: string | undefined;
 
@@ -56,14 +56,14 @@ export class TrackedFiles {
 
   /** Everything that was found missing so far. */
   async missing(): Promise<MissingFiles> {
-    const { leftOut, submodules, moved, deleted } = this.#found;
+    const { leftOut, submodules, moved, vanished } = this.#found;
     // Outside of a repository nothing is tracked; inside, git has to be asked even if no folder was entered.
     await this.#nodeAt(await realpath(this.#directory).catch(() => this.#directory));
     return {
       leftOut: [...leftOut].sort(),
       submodules: [...submodules].sort(),
       moved: [...moved].sort(),
-      deleted: [...deleted].sort(),
+      vanished: [...vanished].sort(),
       ...(this.#unknown === undefined ? {} : { unknown: this.#unknown }),
     };
   }
@@ -137,9 +137,9 @@ export class TrackedFiles {
     const from = type === 'file' ? this.#directory : await realpath(this.#directory);
     const name = slashes(relative(from, type === 'file' ? path : at));
     const ofSubmodule = moved ? 'moved' : 'submodules';
-    const list = leftOut && !moved ? 'leftOut' : type === 'submodule' ? ofSubmodule : 'deleted';
+    const list = leftOut && !moved ? 'leftOut' : type === 'submodule' ? ofSubmodule : 'vanished';
     this.#found[list].add(name);
-    return list !== 'deleted';
+    return list !== 'vanished';
   }
 
   /** Notes the submodules around a path that are at another commit. @returns whether there is one */

@@ -245,7 +245,7 @@ describe('a remote', () => {
       is: 'unknown',
       applied,
       why: 'the remote "origin" does not have commit 0123456789ab',
-      nowhere: true,
+      isLost: true,
     });
   });
 
@@ -256,7 +256,7 @@ describe('a remote', () => {
     expect(await orderIn(clone, '0123456789abcdef0123456789abcdef01234567')).toMatchObject({
       is: 'unknown',
       why: 'this clone does not have it, and has no remote',
-      nowhere: true,
+      isLost: true,
     });
   });
 
