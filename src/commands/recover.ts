@@ -199,9 +199,9 @@ interface Rebuilt {
 
 /** @throws CommandStop when not everything could be read */
 function rebuild(input: PlanInput, kinds: Registry): Rebuilt {
-  const { planning, declared, unrecorded } = recoverRecords(input);
+  const { planning, recoverable, unrecorded } = recoverRecords(input);
   if (!planning.plan.coverage.complete) throw incompleteRead(unreadParts(input));
-  const completed = declared.map((text) => [text, completeRecord({ planning, kinds }, text)] as const);
+  const completed = recoverable.map((text) => [text, completeRecord({ planning, kinds }, text)] as const);
   return { records: new Map(completed.sort(([a], [b]) => (a < b ? -1 : 1))), unrecorded };
 }
 

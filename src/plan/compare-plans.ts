@@ -318,15 +318,15 @@ function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommi
 }
 
 /**
- * Whether a guard of one plan shows all that a guard of the other one says. If a part of the plan is already done, the fresh plan counts
- * only the rest, so numbers may differ.
+ * Whether the candidate, a guard of one plan, shows all that a guard of the other plan says. If a part of the plan is already done, the
+ * fresh plan counts only the rest, so numbers may differ.
  */
 function isShown(
-  by: Guard,
+  candidate: Guard,
   guard: Guard,
   { isSameWork, redact }: Pick<Comparing, 'redact'> & { readonly isSameWork: boolean },
 ): boolean {
-  const [one, other] = [redact(by), redact(guard)];
+  const [one, other] = [redact(candidate), redact(guard)];
   const isCounted = other.of !== undefined || one.counted !== other.counted;
   const members = [
     ...(['id', 'effect', 'kind', 'target'] as const),

@@ -25,7 +25,7 @@ interface OwnershipCount {
   readonly target: string;
   /** number of live resources of this stack when the plan was made */
   readonly owned: number;
-  /** deleted, released or revoked by this plan */
+  /** deleted, released or withdrawn by this plan */
   readonly removed: readonly Address[];
   /** how many other resources earlier applies of parts (`--select`) removed within a day */
   readonly removedBefore: number;
@@ -95,7 +95,7 @@ function isRemovedIn(drafts: AllDrafts, text: AddressText): boolean {
   return draft !== undefined && isDeletedOrReleased(draft);
 }
 
-/** Whether the resource stops being ours: a deletion, release or revocation. */
+/** Whether the resource stops being ours: a deletion, release or withdrawal. */
 export function isDeletedOrReleased({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }

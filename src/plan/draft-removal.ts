@@ -24,7 +24,7 @@ import { ownershipOfDeclared } from './ownership.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 import type { Removal } from './removal.ts';
 
-export type RemovalAction = Extract<Removal, { is: 'delete' | 'release' | 'revoke' }>;
+export type RemovalAction = Extract<Removal, { is: 'delete' | 'release' | 'withdraw' }>;
 
 type RemovalDraft =
   | { readonly is: 'draft'; readonly draft: Draft }
@@ -33,7 +33,7 @@ type RemovalDraft =
   | { readonly is: 'notice'; readonly notice: Notice };
 
 export function draftRemoval(context: PlanContext, address: Address, action: RemovalAction): RemovalDraft {
-  if (action.is === 'revoke') return draftWithdrawal(context, address, action.reason);
+  if (action.is === 'withdraw') return draftWithdrawal(context, address, action.reason);
   if (action.is === 'release') return { is: 'draft', draft: draftRelease(context, address, action.reason) };
   const { reason, remove, place } = action;
   const overridden = remove === 'force' ? findOverridden(context, address) : [];

@@ -127,7 +127,7 @@ function unlessSecret(
   { address }: LiveResource,
   verdict: Removal | undefined,
 ): Removal | undefined {
-  const isChange = verdict?.is === 'delete' || verdict?.is === 'release' || verdict?.is === 'revoke';
+  const isChange = verdict?.is === 'delete' || verdict?.is === 'release' || verdict?.is === 'withdraw';
   if (!isChange || context.secretsIn(address.name).length === 0) return verdict;
   return kept(
     address,
@@ -326,7 +326,7 @@ function removalOfChild(context: PlanContext, address: Address, parent: Address)
   // Our ownership tag was removed from the parent, so neither it nor its children are written any more.
   if (isUndeclared && context.record(parent) !== undefined) return { is: 'forget' };
   return {
-    is: 'revoke',
+    is: 'withdraw',
     reason: `no longer declared for ${quoted(text)}: what this stack had set is removed`,
   };
 }

@@ -19,7 +19,7 @@ export interface Recovered {
   /** holds the drafts of the records of declared resources */
   readonly planning: PlanResult;
   /** declared, live and ours: recorded as `planning` drafts them */
-  readonly declared: readonly AddressText[];
+  readonly recoverable: readonly AddressText[];
   /** declared but not recorded, each with the reason */
   readonly unrecorded: readonly Notice[];
 }
@@ -28,17 +28,17 @@ export interface Recovered {
 export function recoverRecords(input: PlanInput): Recovered {
   const context = makePlanContext({ ...input, ledger: emptyLedger(new Map()) });
   const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(context)) });
-  const declared: AddressText[] = [];
+  const recoverable: AddressText[] = [];
   const unrecorded: Notice[] = [...context.unknownNames].map(([text, [problem]]) => ({
     address: parseAddress(text),
     message: problem?.message ?? '',
   }));
   for (const [text, { draft }] of planning.records) {
     const message = whyUnverified(context, planning, draft);
-    if (message === undefined) declared.push(text);
+    if (message === undefined) recoverable.push(text);
     else unrecorded.push({ address: draft.change.address, message });
   }
-  return { planning, declared, unrecorded };
+  return { planning, recoverable, unrecorded };
 }
 
 function emptyLedger(records: Ledger['records']): Ledger {

@@ -27,7 +27,7 @@ export type Removal =
   /** the ownership tag is removed, or the record dropped; the resource stays */
   | { readonly is: 'release'; readonly reason: string }
   /** for a child: what this stack had set is removed */
-  | { readonly is: 'revoke'; readonly reason: string }
+  | { readonly is: 'withdraw'; readonly reason: string }
   | { readonly is: 'notice'; readonly notice: Notice }
   | { readonly is: 'problem'; readonly problem: Diagnostic }
   /** the ledger drops its record; nothing else */

@@ -138,8 +138,8 @@ function neededIsExcluded({ address, place }: DesiredResource, needed: AddressTe
 }
 
 /**
- * Whether a plan of the part decides about an undeclared resource: only if it has a removal request, or if it is the record that a
- * selected resource has under a former name, which is dropped.
+ * Whether a plan of the part decides about an undeclared resource. It does so only for a resource with a removal request, and for the
+ * record that a selected resource still has under a former name, because that record is dropped.
  */
 export function decidesAbout(context: PlanContext): (text: AddressText, removal: Removal) => boolean {
   const { part } = context;
@@ -191,7 +191,7 @@ export function selectionOf({
   return { selection: (part === undefined ? all : all.filter((text) => part.selected.has(text))).sort() };
 }
 
-/** @param found of the plan */
+/** @param found what came along, and what was left out */
 export function partOf(
   { part, desired }: Pick<PlanContextInput, 'part' | 'desired'>,
   found: Pick<PlanPart, 'along' | 'leftOut'> = { along: [], leftOut: 0 },
