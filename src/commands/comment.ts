@@ -183,11 +183,11 @@ function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions
 
 /** GitLab gives no protected variables to a pipeline of a fork, so a missing token is not an error there. */
 function withoutToken(
-  { tokenEnv, tokenMayLack }: PullRequestPlace,
+  { tokenEnv, tokenMayBeMissing }: PullRequestPlace,
   { host, ...about }: Pick<Task, 'draft' | 'options'> & { readonly host: CliHost },
 ): ExitCode {
   const why = `the environment variable ${quoted(tokenEnv)} is not set`;
-  if (tokenMayLack) return printInstead(why, about, host);
+  if (tokenMayBeMissing) return printInstead(why, about, host);
   throw new CommandStop('secret-unreadable', `${why}: it has to hold a token that may write comments`);
 }
 

@@ -47,7 +47,9 @@ export function compareResource(
   const { address, resource, desired, live } = sides;
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  const prepared: PreparedSpecs = kind.prepare?.(bothSides(context, sides, { record, now })) ?? { desired };
+  const prepared: PreparedSpecs = kind.prepare?.(compareContextOf(context, sides, { record, now })) ?? {
+    desired,
+  };
   const difference = diff({
     fields: kind.fields,
     desired: prepared.desired,
@@ -81,7 +83,7 @@ function placed(problem: Diagnostic, resource: DesiredResource | undefined): Dia
   return resource === undefined ? problem : { place: resource.place, ...problem };
 }
 
-function bothSides(
+function compareContextOf(
   context: PlanContext,
   { address, resource, desired, live }: ComparedSides,
   { record, now }: { readonly record: LedgerRecord | undefined; readonly now: number | undefined },

@@ -43,7 +43,7 @@ export async function makePlan(request: PlanRequest): Promise<PlanResult> {
   return (await planWith(request)).planning;
 }
 
-async function planWith(request: PlanRequest): Promise<ShownPlan> {
+async function planWith(request: PlanRequest): Promise<PlanWithInput> {
   const input = await readPlanInput(request);
   const planning = buildPlan(input);
   const isRemoving = planning.plan.changes.some(({ action }) => action === 'delete' || action === 'release');
@@ -54,14 +54,14 @@ async function planWith(request: PlanRequest): Promise<ShownPlan> {
   return { planning: buildPlan(inputWithRemoved), input: inputWithRemoved };
 }
 
-interface ShownPlan {
+interface PlanWithInput {
   readonly planning: PlanResult;
   /** what it was made from */
   readonly input: PlanInput;
 }
 
 /** The plan that is shown, with the requests for which the service would refuse the token of this run. */
-export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
+export async function makePlanToShow(request: PlanRequest): Promise<PlanWithInput> {
   const { planning: made, input } = await planWith(request);
   const planning = await predictRefusals(made, request.connected);
   return { planning: (await request.checkPolicies?.(planning)) ?? planning, input };

@@ -33,7 +33,7 @@ export interface HostPlace {
   /** the author of comments with the token of the job, if the service does not show whose token it is */
   readonly usualAuthor?: string;
   /** whether `tokenEnv` may be missing because the job is one of a fork */
-  readonly tokenMayLack: boolean;
+  readonly tokenMayBeMissing: boolean;
 }
 
 export interface PullRequestPlace extends HostPlace {
@@ -77,8 +77,8 @@ function findPlace(
   if (problem !== undefined || url === undefined || repository === undefined)
     throw placeNotKnown(problem ?? '');
   const tokenEnv = flags.tokenEnv ?? tokenVariables[service];
-  const tokenMayLack = service === 'gitlab' && env['GITLAB_CI'] === 'true';
-  return { service, url, repository, tokenEnv, ...usualAuthor(service, env), tokenMayLack, known };
+  const tokenMayBeMissing = service === 'gitlab' && env['GITLAB_CI'] === 'true';
+  return { service, url, repository, tokenEnv, ...usualAuthor(service, env), tokenMayBeMissing, known };
 }
 
 function placeNotKnown(message: string): CommandStop {

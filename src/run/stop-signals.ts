@@ -45,7 +45,7 @@ export function exitCodeOfStop({ reason }: AbortSignal, code: ExitCode = exitCod
 /**
  * The error of a run that writes and was stopped. As text, the stop was printed when it happened.
  * @param about.done what the run had done by then
- * @param about.isNews print it as text, too, because nothing else reports it
+ * @param about.mustPrint print it as text, too, because nothing else reports it
  * @param about.exit the exit code when the deadline stopped the run
  */
 export function stoppedRun(
@@ -53,11 +53,11 @@ export function stoppedRun(
   {
     done,
     exit = exitCodes.error,
-    isNews = false,
-  }: { readonly done: string; readonly exit?: ExitCode; readonly isNews?: boolean },
+    mustPrint = false,
+  }: { readonly done: string; readonly exit?: ExitCode; readonly mustPrint?: boolean },
 ): CommandStop {
   const { reason } = stop;
-  const options = { exit: exitCodeOfStop(stop, exit), isPrinted: !isNews };
+  const options = { exit: exitCodeOfStop(stop, exit), isPrinted: !mustPrint };
   return reason instanceof DeadlineError
     ? new CommandStop('deadline', `${done}: ${reason.message}`, options)
     : new CommandStop('interrupted', `${done}: interrupted`, options);

@@ -62,8 +62,8 @@ const hiddenHeaders =
   /^(?:accept|accept-encoding|user-agent|date|connection|keep-alive|content-length|transfer-encoding|cache-control|strict-transport-security|x-content-type-options|x-frame-options|x-xss-protection|referrer-policy|content-security-policy|vary)$/;
 
 function headerLines(headers: Headers, secrets: KnownSecrets): string[] {
-  const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.test(name.toLowerCase()));
-  return shown.flatMap(([name, value = '']) =>
+  const printed = Object.entries(headers).filter(([name]) => !hiddenHeaders.test(name.toLowerCase()));
+  return printed.flatMap(([name, value = '']) =>
     [value].flat().map((one) => {
       const shown = maskHeader(name.toLowerCase(), secrets.redact(one));
       return `${margin}${printable(secrets.redact(name))}: ${clip(shown, 200)}`;

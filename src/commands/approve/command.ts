@@ -123,7 +123,7 @@ async function approve(
         if (options.list === true) return listApprovals(stack, place, { terminal, signal, time });
         return signPlan({ stack, place, plan: plan ?? '', options, terminal, signal });
       };
-      const stopped = () => stoppedRun(signal, { done: 'nothing was approved', isNews: true });
+      const stopped = () => stoppedRun(signal, { done: 'nothing was approved', mustPrint: true });
       return raceStop(work(), signal, stopped);
     },
   );

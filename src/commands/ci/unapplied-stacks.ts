@@ -77,7 +77,7 @@ export async function findUnapplied(
       await clone.close();
     }
   } catch (error) {
-    if (signal.aborted) throw stoppedRun(signal, { done: 'nothing was written', isNews: true });
+    if (signal.aborted) throw stoppedRun(signal, { done: 'nothing was written', mustPrint: true });
     throw error instanceof LedgerError ? unreadable('the commits of this job', error) : error;
   } finally {
     time.deadline.clear();

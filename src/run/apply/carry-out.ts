@@ -173,7 +173,7 @@ async function prove(
     stoppedRun(stop, {
       done: doneText(outcomes),
       exit: exitCodeOfApply(outcomes, undefined) || exitCodes.partial,
-      isNews: isAllDone(outcomes),
+      mustPrint: isAllDone(outcomes),
     });
   if (stop.aborted) throw stopped();
   if (plan.changes.length === 0)

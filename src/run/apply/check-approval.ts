@@ -289,10 +289,10 @@ function printProgress(
 ): void {
   const { approved, done, plan } = about;
   const output = textOutput(terminal) ?? terminal.host.stderr;
-  const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} done already`;
-  const areLeft = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
+  const doneText = `${done.length} ${done.length === 1 ? 'is' : 'are'} done already`;
+  const leftText = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
   output.write(
-    `Of ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${areDone}; ${areLeft}\n\n`,
+    `Of ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${doneText}; ${leftText}\n\n`,
   );
 }
 

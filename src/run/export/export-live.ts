@@ -107,8 +107,8 @@ export function withLiveExport(
     const { stop } = run;
     const progress = openReadProgress(terminal);
     try {
-      const about = { run, connected, progress, host, selection, projects };
-      const readings = await raceStop(readTargets(job, options, about), stop);
+      const reading = { run, connected, progress, host, selection, projects };
+      const readings = await raceStop(readTargets(job, options, reading), stop);
       selection?.refuseUnmatched();
       refuseUnknown(options.project, projects);
       const differing = connected.targets.flatMap((target) => dialectProblem(target) ?? []);

@@ -40,7 +40,11 @@ describe('the pull request of a job', () => {
     const place = { service: 'gitlab', url: gitlab.CI_API_V4_URL, number: 3, tokenEnv: 'GITLAB_TOKEN' };
     expect(findPullRequest({}, gitlab, {})).toMatchObject({ ...place, repository: '77' });
     const fork = { ...gitlab, CI_MERGE_REQUEST_PROJECT_ID: '5' };
-    expect(findPullRequest({}, fork, {})).toMatchObject({ ...place, repository: '5', tokenMayLack: true });
+    expect(findPullRequest({}, fork, {})).toMatchObject({
+      ...place,
+      repository: '5',
+      tokenMayBeMissing: true,
+    });
     expect(() => findPullRequest({}, { ...gitlab, CI_MERGE_REQUEST_IID: '' }, {})).toThrow(/--number/);
   });
 
@@ -48,7 +52,7 @@ describe('the pull request of a job', () => {
     const flags = { url: 'http://localhost:1/', number: 1, tokenEnv: 'BOT' };
     expect(findPullRequest({ ...flags, service: 'gitlab', project: 'a/b' }, github, { number: 8 })).toEqual({
       ...{ service: 'gitlab', url: 'http://localhost:1', repository: 'a/b', number: 1 },
-      ...{ tokenEnv: 'BOT', tokenMayLack: false },
+      ...{ tokenEnv: 'BOT', tokenMayBeMissing: false },
     });
   });
 
