@@ -6,7 +6,7 @@ import { canonicalSpec } from '../compare/comparisons.ts';
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { DriftedResource } from '../model/drift.ts';
-import type { FieldChange } from '../model/field.ts';
+import { type FieldChange, jsonPointer } from '../model/field.ts';
 import { type JsonObject, sameJson } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
@@ -18,7 +18,7 @@ import {
   type Metadata,
   ownOwnershipTag,
 } from '../model/resource.ts';
-import { compareResource } from './compare-resource.ts';
+import { compareResource, isLive } from './compare-resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 
 /** A context with the ledger in place of the manifests, without the records of kinds and targets that the stack no longer has. */
@@ -150,7 +150,9 @@ function compareWithLive(
   const fields = [
     ...nameDrift(address, live),
     ...ownershipTagDrift(context, resource, live),
-    ...differences.filter(({ unknown }) => unknown === undefined).map(sinceRecorded),
+    ...differences
+      .filter((change) => change.unknown === undefined && !wasBegun(context, address, { change, live }))
+      .map(sinceRecorded),
     ...inheritedDrift(context, address, live),
   ];
   const notes = differences.flatMap(({ path, unknown }) =>
@@ -162,6 +164,18 @@ function compareWithLive(
   if (fields.length + all.length === 0) return { is: 'same' };
   const id = live.id === undefined ? {} : { id: live.id };
   return { is: 'drifted', drifted: { address, is: 'changed', ...id, fields, notes: all } };
+}
+
+/** Whether the live value of a field is the one that an interrupted apply of this stack had begun to write. */
+function wasBegun(
+  context: PlanContext,
+  address: Address,
+  { change, live }: { readonly change: FieldChange; readonly live: LiveResource },
+): boolean {
+  const path = jsonPointer(change.path);
+  return context
+    .begunFields(address)
+    .some((begun) => jsonPointer(begun.path) === path && isLive(context, address, { begun, live }));
 }
 
 /** The change from the ledger to live; a plan has the opposite direction. */

@@ -9,7 +9,7 @@ import { type Address, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange, FieldTable } from '../model/field.ts';
 import type { Risk } from '../model/guard.ts';
-import { isJsonObject, type Json, sameJson } from '../model/json.ts';
+import { isJsonObject, type Json, sameJson, valueAt, withValueAt } from '../model/json.ts';
 import type { CompareContext, PreparedSpecs } from '../model/kind-specs.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
@@ -54,7 +54,7 @@ export function compareResource(
     fields: kind.fields,
     desired: prepared.desired,
     live: live === undefined ? undefined : (prepared.live ?? live.spec),
-    recorded: resource === undefined ? undefined : record?.fields,
+    recorded: resource === undefined ? undefined : appliedFields(context, { address, live, record }),
     absent: kind.absent,
     isHidden: (key) => context.secretsIn(key).length > 0,
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
@@ -74,6 +74,43 @@ export function compareResource(
     risks: joined(prepared.risks),
     ...(prepared.expired === undefined ? {} : { expired: placed(prepared.expired, resource) }),
   };
+}
+
+/**
+ * The fields that were last applied, with those that an interrupted apply wrote: the ledger lacks its last writes. A value that it had begun
+ * to write counts if it is live.
+ */
+function appliedFields(
+  context: PlanContext,
+  {
+    address,
+    live,
+    record,
+  }: Pick<ComparedSides, 'address' | 'live'> & { readonly record: LedgerRecord | undefined },
+): Spec | undefined {
+  const unrecorded = context
+    .begunFields(address)
+    .filter(
+      (begun) =>
+        valueAt(record?.fields, begun.path) === undefined && isLive(context, address, { begun, live }),
+    );
+  return unrecorded.reduce<Spec | undefined>(
+    (fields, { path, after }) => withValueAt(fields ?? {}, path, after),
+    record?.fields,
+  );
+}
+
+/** Whether a value that an interrupted apply had begun to write is live. */
+export function isLive(
+  context: Pick<PlanContext, 'kind'>,
+  { kind }: Address,
+  { begun, live }: { readonly begun: FieldChange; readonly live: LiveResource | undefined },
+): boolean {
+  const [name = '', ...rest] = begun.path;
+  const field = context.kind(kind).fields[name];
+  const value = live?.spec[name];
+  if (field === undefined || value === undefined || begun.after === undefined) return false;
+  return sameJson(valueAt(canonicalValue(field, value), rest), begun.after);
 }
 
 const nothingInherited: ResourceComparison['inherited'] = { values: {}, fields: [] };

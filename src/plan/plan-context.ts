@@ -5,6 +5,7 @@ import { type Address, type AddressText, formatAddress } from '../model/address.
 import type { CommitOrder, MissingFiles } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
+import type { FieldChange } from '../model/field.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
 import type { NameLists } from '../model/named-reference.ts';
@@ -74,6 +75,8 @@ export interface PlanContextInput {
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
   readonly begunChanges?: ReadonlySet<AddressText>;
+  /** the fields of these changes, the oldest first: the values may be live, although the ledger does not have them */
+  readonly begunFields?: ReadonlyMap<AddressText, readonly FieldChange[]>;
   /** present if the ledger was written from another repository, or another stack file */
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
@@ -126,6 +129,8 @@ export interface PlanContext {
    * those of selected resources.
    */
   readonly unmatched: readonly AddressText[];
+  /** The fields that an interrupted apply of this stack had begun to write, the oldest first. */
+  begunFields(address: Address): readonly FieldChange[];
   /** Whether an interrupted apply of this stack had begun to create it. */
   hasBegunToCreate(address: Address): boolean;
   /** Whether an interrupted apply of this stack had begun to change it in any way. */
@@ -236,6 +241,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...tags,
     isLedgerOwned: ledgerOwned,
     withRecordedTag,
+    begunFields: (address) => input.begunFields?.get(formatAddress(address)) ?? [],
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
