@@ -133,6 +133,22 @@ function hashOf(text: string): string {
 }
 
 /**
+ * Reads the history from the newest entry on, in portions that grow: a caller that stops early has read little, and a store that is far
+ * away is asked only a few times.
+ */
+export async function* newestFirst(
+  store: Pick<HistoryStore, 'readEntries'>,
+): AsyncGenerator<HistoryEntry | LedgerError, void> {
+  let skipped = 0;
+  for (let portion = 1; ; portion *= 2) {
+    const entries = await store.readEntries(portion, skipped);
+    yield* entries;
+    if (entries.length < portion) return;
+    skipped += portion;
+  }
+}
+
+/**
  * The newest entries of the history, without those that were copied from another stack together with a resource: they say nothing about
  * the applies of this one.
  */

@@ -109,7 +109,7 @@ class LocalFile implements AbortableStore {
     }
   }
 
-  async readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]> {
+  async readEntries(limit: number, skipped = 0): Promise<readonly (HistoryEntry | LedgerError)[]> {
     const history = historyOf(await this.#realFile());
     const names = await readdir(history).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
@@ -118,7 +118,10 @@ class LocalFile implements AbortableStore {
     const ids = names.flatMap((name) =>
       name.endsWith(entrySuffix) ? [name.slice(0, -entrySuffix.length)] : [],
     );
-    const newest = ids.sort().reverse().slice(0, limit);
+    const newest = ids
+      .sort()
+      .reverse()
+      .slice(skipped, skipped + limit);
     const entries = await Promise.all(newest.map((id) => this.showEntry(id).catch(onlyLedgerError)));
     return entries.filter((entry) => entry !== undefined);
   }

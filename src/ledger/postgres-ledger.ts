@@ -142,13 +142,17 @@ class Postgres implements AbortableStore {
   }
 
   async listEntries(limit: number, signals?: OperationSignals): Promise<readonly HistoryEntry[]> {
-    return completeEntries(await this.readEntries(limit, signals));
+    return completeEntries(await this.readEntries(limit, 0, signals));
   }
 
-  async readEntries(limit: number, signals = noSignals): Promise<readonly (HistoryEntry | LedgerError)[]> {
+  async readEntries(
+    limit: number,
+    skipped = 0,
+    signals = noSignals,
+  ): Promise<readonly (HistoryEntry | LedgerError)[]> {
     const rows = await this.#readTexts(
-      `select concat(id, ' ', content::text) from trueup.history where stack = $1 order by id desc limit $2`,
-      [limit],
+      `select concat(id, ' ', content::text) from trueup.history where stack = $1 order by id desc limit $2 offset $3`,
+      [limit, skipped],
       signals,
     );
     return rows.map((row) => {

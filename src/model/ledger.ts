@@ -267,8 +267,11 @@ export interface HistoryStore {
   keepEntries(entries: readonly HistoryEntry[]): Promise<void>;
   /** Newest first. @throws LedgerError when an entry cannot be read */
   listEntries(limit: number): Promise<readonly HistoryEntry[]>;
-  /** The same, but returns an error that names the entry in place of each entry that cannot be read. */
-  readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
+  /**
+   * The same, but returns an error that names the entry in place of each entry that cannot be read.
+   * @param skipped how many of the newest entries are left out
+   */
+  readEntries(limit: number, skipped?: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;
   /** Removes these entries; a missing entry is not an error. */
   removeEntries(ids: readonly string[]): Promise<void>;

@@ -54,7 +54,7 @@ export function refuseMoved(
   const checking: Partial<StackStore> = {
     read,
     listEntries: (limit) => check().then(() => store.listEntries(limit)),
-    readEntries: (limit) => check().then(() => store.readEntries(limit)),
+    readEntries: (limit, skipped) => check().then(() => store.readEntries(limit, skipped)),
     showEntry: (id) => check().then(() => store.showEntry(id)),
   };
   return new Proxy(store, {

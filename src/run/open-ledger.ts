@@ -78,7 +78,8 @@ function limited(
     unlock: (id) => ask('unlock', (signals) => store.unlock(id, signals)),
     keepEntries: (entries) => ask('keepEntries', (signals) => store.keepEntries(entries, signals)),
     listEntries: (limit) => ask('listEntries', (signals) => store.listEntries(limit, signals)),
-    readEntries: (limit) => ask('readEntries', (signals) => store.readEntries(limit, signals)),
+    readEntries: (limit, skipped) =>
+      ask('readEntries', (signals) => store.readEntries(limit, skipped, signals)),
     showEntry: (id) => ask('showEntry', (signals) => store.showEntry(id, signals)),
     removeEntries: (ids) => ask('removeEntries', (signals) => store.removeEntries(ids, signals)),
     close: () => store.close(),

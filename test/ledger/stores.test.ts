@@ -248,6 +248,8 @@ describe.each(places)('%s', (name, place) => {
         '20261120T1-c',
       ]);
       expect((await open().listEntries(1)).map(({ id }) => id)).toEqual(['20261121T1-a']);
+      expect(await open().readEntries(1, 1)).toMatchObject([{ id: '20261120T2-b' }]);
+      expect(await open().readEntries(10, 3)).toEqual([]);
     });
 
     it('with entries that can be completed', async () => {

@@ -113,13 +113,20 @@ class GitRef implements AbortableStore {
   }
 
   async listEntries(limit: number, signals?: OperationSignals): Promise<readonly HistoryEntry[]> {
-    return completeEntries(await this.readEntries(limit, signals));
+    return completeEntries(await this.readEntries(limit, 0, signals));
   }
 
-  async readEntries(limit: number, signals = noSignals): Promise<readonly (HistoryEntry | LedgerError)[]> {
+  async readEntries(
+    limit: number,
+    skipped = 0,
+    signals = noSignals,
+  ): Promise<readonly (HistoryEntry | LedgerError)[]> {
     const { blobs } = await this.#readState(signals);
     const paths = [...blobs.keys()].filter((path) => path.startsWith(historyFolder));
-    const newest = paths.sort().reverse().slice(0, limit);
+    const newest = paths
+      .sort()
+      .reverse()
+      .slice(skipped, skipped + limit);
     const ids = newest.map((path) => blobs.get(path) ?? '');
     const texts = await this.#repository.readBlobs(ids, signals.read);
     return texts.map((text, index) => tryEntry(text, this.#fileName(newest[index] ?? '')));
