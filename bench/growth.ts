@@ -7,7 +7,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { OrganizationSeed, Seed } from '../src/server/seed/seed-schema.ts';
-import { workspacesTarget } from '../test/support/rig/stack-folder.ts';
+import { smallSeed } from '../test/support/rig/embedded-service.ts';
+import { clusterAuthTarget, workspacesTarget } from '../test/support/rig/stack-folder.ts';
 import { type Manifest, names, owned, stackName, workspace } from '../test/support/scale/counted-stack.ts';
 import { env, type Measured, repeat, spreadOf } from './processes.ts';
 import {
@@ -180,6 +181,13 @@ function rowsOf(large: boolean): readonly Row[] {
     },
     { what: 'plan, entries of the history', sizes: [100, 1000], prepare: longHistory, command: ['plan'] },
     {
+      what: 'plan, changes of each of 50 entries, with roles',
+      sizes: [200, 2000],
+      seed: withMount,
+      prepare: longHistoryOfRoles,
+      command: ['plan'],
+    },
+    {
       what: 'audit, events',
       sizes: some,
       seed: manyEvents,
@@ -204,6 +212,10 @@ function rowsOf(large: boolean): readonly Row[] {
       command: ['plan'],
     },
   ];
+}
+
+function withMount(): Seed {
+  return smallSeed({ owners: { ci: env.API_TOKEN }, serviceToken: env.SERVICE_TOKEN });
 }
 
 const organizationOf = (index: number) => `org-${index}`;
@@ -269,18 +281,38 @@ async function goneRecords(scene: Scene, count: number): Promise<void> {
   await deleteLive(scene.service, count);
 }
 
-/** Copies the history entry of one apply under other ids, `count` times. */
 async function longHistory(scene: Scene, count: number): Promise<void> {
   writeStack(scene, declaredWorkspaces(10));
   await scene.run('apply', '--yes');
+  await copyEntry(scene, count);
+}
+
+/** Makes a history of 50 entries with so many changes each, in a stack with a target whose roles only the ledger identifies. */
+async function longHistoryOfRoles(scene: Scene, changes: number): Promise<void> {
+  const { url } = scene.service;
+  writeStack(scene, declaredWorkspaces(10), { targets: [workspacesTarget(url), clusterAuthTarget(url)] });
+  await scene.run('apply', '--yes');
+  await copyEntry(scene, 50, changes);
+}
+
+/** Copies the history entry of one apply under other ids, `count` times. @param changes repeats its changes up to this number */
+async function copyEntry(scene: Scene, count: number, changes?: number): Promise<void> {
   const history = join(scene.folder, '.trueup', `${stackName}.history`);
   const [name = ''] = await readdir(history);
-  const entry = await readFile(join(history, name), 'utf8');
+  const applied = await readFile(join(history, name), 'utf8');
+  const entry = changes === undefined ? applied : withChanges(applied, changes);
   const id = name.replace(/\.json$/, '');
+  await writeFile(join(history, name), entry);
   for (let index = 0; index < count; index += 1) {
     const other = id.slice(0, -8) + String(index).padStart(8, '0');
     await writeFile(join(history, `${other}.json`), entry.replaceAll(id, other));
   }
+}
+
+function withChanges(text: string, count: number): string {
+  const { changes, ...entry } = JSON.parse(text) as { readonly changes: readonly object[] };
+  const repeated = Array.from({ length: count }, (_, index) => changes[index % changes.length]);
+  return JSON.stringify({ ...entry, changes: repeated });
 }
 
 function manyEvents(count: number): Seed {

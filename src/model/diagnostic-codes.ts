@@ -140,7 +140,7 @@ const ledgerCodes = {
   'history-damaged': {
     title: 'An entry of the history cannot be read',
     class: 'failure',
-    fix: 'restore it from a backup, or leave it: nothing else depends on it',
+    fix: 'restore it from a backup, or remove it: only what its apply began and did not end is forgotten',
   },
   'stack-renamed': {
     title: 'The stack was renamed, and the new name has taken over its ledger',

@@ -196,6 +196,8 @@ export interface HistoryEntry {
   readonly clocks?: Readonly<Record<string, number>>;
   /** RFC 3339; for an apply with a creation of unknown outcome: when the later apply ended that resolved it */
   readonly settled?: string;
+  /** creations of earlier applies whose result this one did not find out: those that are live or unread, and that no record confirms */
+  readonly openCreations?: readonly AddressText[];
   /** the plan that was made afterwards, of the whole stack, was empty: everything was live as recorded */
   readonly proved?: true;
   /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */

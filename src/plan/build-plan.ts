@@ -38,6 +38,7 @@ import {
   restrictToPart,
   selectionOf,
 } from './restrict-to-part.ts';
+import { openCreations } from './begun-creations.ts';
 import { removalOfUndeclared } from './no-longer-declared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
 import { predictedRefusals, withPredictedRefusals } from './permission-check.ts';
@@ -62,6 +63,8 @@ export interface PlanResult {
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
   /** addresses whose records are to be dropped although nothing is sent for them */
   readonly forget: readonly AddressText[];
+  /** creations of earlier applies whose result this plan does not find out */
+  readonly openCreations: readonly AddressText[];
   /** A resource as the plan read it; undefined when it does not exist. */
   live(address: Address): LiveResource | undefined;
   /** All resources of a kind in a target as the plan read them, also undeclared ones. */
@@ -161,7 +164,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   return {
     plan,
     problemsOfEach: problems,
-    forget,
+    ...{ forget, openCreations: openCreations(context, input.begunCreations) },
     records: recordsOf(context, drafts),
     live: (address) => context.live.get(formatAddress(address)),
     liveOfKind: (kind, target) =>

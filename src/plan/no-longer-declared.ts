@@ -7,6 +7,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
+import { keptAsBegun } from './begun-creations.ts';
 import { keepNonEmpty } from './non-empty-containers.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -192,7 +193,7 @@ function removalOfParent(context: PlanContext, live: LiveResource): Removal | un
   if (ownership.by === 'ledger' && ownership.undeclared === 'delete')
     return removalOfRecorded(context, live, record);
   if (record !== undefined) return { is: 'release', reason: 'no longer declared; it stays as it is' };
-  return context.hasBegunToCreate(address) ? keptAsBegun(address) : undefined;
+  return context.hasBegunToCreate(address) ? keptAsBegun(context, address) : undefined;
 }
 
 /** The removal of an undeclared resource that has an ownership tag. */
@@ -288,16 +289,6 @@ function releaseRecorded(context: PlanContext, address: Address): Removal {
     : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
-/** A notice about what a killed apply had begun to create. Only the history names it, until the next apply that ends closes the entry. */
-function keptAsBegun(address: Address): Removal {
-  const message = 'not declared; an apply of this stack that did not end may have created it: it is kept';
-  return kept(
-    address,
-    message,
-    'to delete it, declare it again and apply, then remove its document; or delete it by hand',
-  );
-}
-
 function removalOfUnrecorded(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { owns, exclusive } = context.target(address.target).target;
@@ -305,7 +296,7 @@ function removalOfUnrecorded(context: PlanContext, live: LiveResource): Removal 
     const reason = 'not declared, and this target is exclusive to the stack';
     return unlessBlocked(context, live, { is: 'delete', reason });
   }
-  if (context.hasBegunToCreate(address)) return keptAsBegun(address);
+  if (context.hasBegunToCreate(address)) return keptAsBegun(context, address);
   if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', removalRequestFix);
 }

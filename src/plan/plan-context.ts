@@ -67,6 +67,8 @@ export interface PlanContextInput {
   readonly manifestsComplete: boolean;
   /** resources that an unfinished apply of this stack had begun to create, if their target still has the same address */
   readonly begunCreations?: ReadonlySet<AddressText>;
+  /** those of them whose apply holds the lock of the stack, so that it may still be running */
+  readonly runningCreations?: ReadonlySet<AddressText>;
   /** for a renamed stack */
   readonly former?: FormerStack;
   /** resources that this stack takes over from other stacks; their records are in `ledger` */
@@ -133,6 +135,8 @@ export interface PlanContext {
   begunFields(address: Address): readonly FieldChange[];
   /** Whether an interrupted apply of this stack had begun to create it. */
   hasBegunToCreate(address: Address): boolean;
+  /** The same of an apply that holds the lock of the stack, so that it may still be running. */
+  isBeingCreated(address: Address): boolean;
   /** Whether an interrupted apply of this stack had begun to change it in any way. */
   hasBegunToChange(address: Address): boolean;
   /** the ownership tag of this stack without flags and id */
@@ -241,8 +245,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...tags,
     isLedgerOwned: ledgerOwned,
     withRecordedTag,
-    begunFields: (address) => input.begunFields?.get(formatAddress(address)) ?? [],
-    hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
+    ...begunIn(input),
     hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     blindSpot: (address) => blindSpots(input, target(address.target), address)[0],
@@ -291,6 +294,18 @@ const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), withoutRecord
 function passedOn(input: PlanContextInput) {
   const { commitOrders = [], loosened = [], missingFiles, now, isApproved = false } = input;
   return { commitOrders, loosened, missingFiles, now, isApproved, secretsIn: input.secretsIn ?? (() => []) };
+}
+
+function begunIn({
+  begunCreations: begun,
+  runningCreations: running,
+  begunFields: fields,
+}: PlanContextInput): Pick<PlanContext, 'hasBegunToCreate' | 'isBeingCreated' | 'begunFields'> {
+  return {
+    begunFields: (address) => fields?.get(formatAddress(address)) ?? [],
+    hasBegunToCreate: (address) => begun?.has(formatAddress(address)) ?? false,
+    isBeingCreated: (address) => running?.has(formatAddress(address)) ?? false,
+  };
 }
 
 function blindSpots(

@@ -4,6 +4,7 @@
  */
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
+import type { AddressText } from '../model/address.ts';
 import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
@@ -31,6 +32,8 @@ interface ApplyEnding {
   readonly isConverged: boolean;
   /** the approvals that this apply ended; undefined when it cannot have ended any */
   readonly endedApprovals: HistoryEntry['endedApprovals'];
+  /** creations of earlier applies whose result this one did not find out */
+  readonly openCreations: readonly AddressText[];
   /** the ledger that the apply wrote; undefined when the apply ended before that */
   readonly ledger: Ledger | undefined;
 }
@@ -108,35 +111,35 @@ export async function keepHistory(
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds, ...(checked && { checked }) });
   if (plan.changes.length === 0)
     return {
-      end: async (_, { completed, proved, isConverged, ledger: written, ...rest }) => {
+      end: async (_, ending) => {
+        const { completed, proved, isConverged, ledger: written, openCreations: left } = ending;
         if (!completed) return true;
         const ended = nowText();
-        const resolution = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
+        const resolution = { stack: plan.stack, settled: ended, left, lockGuard: held?.lockGuard };
         let hasOpen = false;
-        // An apply of a part does not record what others created.
-        const resolved =
-          plan.selection !== undefined
-            ? Promise.resolve()
-            : resolveEntries(store, resolution).then((found) => {
-                hasOpen = found;
-              });
+        // An apply of a part, or after an incomplete read, does not find out what others created.
+        const resolved = proved
+          ? resolveEntries(store, resolution).then((found) => {
+              hasOpen = found;
+            })
+          : Promise.resolve();
         const isResolved = await tryToWrite('what this apply found about earlier ones', resolved);
-        const endings = endedMember(rest);
+        const endings = foundMembers(ending, plan);
         const needsEntry = proved && (hasOpen || (written !== undefined && !hasSameRecords(ledger, written)));
         if (!needsEntry && endings.endedApprovals === undefined) return isResolved;
         const whole = { ...entry, ...keptCommit(isConverged), ended, ...(proved && { proved }), ...endings };
-        const kept = store.keepEntries([whole]);
-        return (await tryToWrite('what this apply proved', kept)) && isResolved;
+        return (await tryToWrite('what this apply proved', store.keepEntries([whole]))) && isResolved;
       },
     };
   await store.keepEntries([{ ...entry, ...keptCommit(false) }]);
   return {
-    end: async (outcomes, { unrecorded, proved, isConverged, ...rest }) => {
+    end: async (outcomes, ending) => {
+      const { unrecorded, proved, isConverged } = ending;
       const ended = {
         ...endEntry(entry, outcomes, nowText()),
         ...keptCommit(isConverged),
         ...(proved && { proved }),
-        ...endedMember(rest),
+        ...foundMembers(ending, plan),
       };
       const whole = { ...ended, ...(unrecorded && { unrecorded }) };
       return tryToWrite('the end of this apply', store.keepEntries([whole]));
@@ -152,10 +155,15 @@ function uncommittedMember(
   return uncommitted === undefined || commit?.uncommitted !== uncommitted ? {} : { uncommitted };
 }
 
-function endedMember({
-  endedApprovals = {},
-}: Pick<ApplyEnding, 'endedApprovals'>): Pick<HistoryEntry, 'endedApprovals'> {
-  return Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals };
+/** What the end of an apply adds to its entry. An apply of a part leaves the entries of earlier ones open, so it does not list what is left. */
+function foundMembers(
+  { endedApprovals = {}, openCreations }: ApplyEnding,
+  { selection }: Plan,
+): Pick<HistoryEntry, 'endedApprovals' | 'openCreations'> {
+  return {
+    ...(Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals }),
+    ...(selection !== undefined || openCreations.length === 0 ? {} : { openCreations }),
+  };
 }
 
 const repairHint =

@@ -81,6 +81,10 @@ export const findingMeanings = {
     title: 'Resources have an ownership tag of a stack with the same name and another id',
     fix: 'rename one of the two stacks, or rebuild a lost ledger with "trueup recover"',
   },
+  'history-damaged': {
+    title: 'One of the newest entries of the history cannot be read',
+    fix: 'restore it from a backup, or remove it',
+  },
   'ledger-temporary': {
     title: 'The ledger is a local file in a CI job, so it is lost when the job ends',
     fix: 'keep it in git or PostgreSQL',

@@ -1,15 +1,24 @@
 /**
- * Finds creations and other changes in the history whose result is not recorded in the ledger. From the newest entry back, these are:
- * - all creations of applies that never ended
- * - completed creations of applies that could not write the ledger at their end
- * - creations without an answer, of the last apply before those
- * A later apply closes the entries; one of a part closes only what it changed. An entry counts only for targets with the same identity.
+ * Finds what earlier applies may have done without a record of it in the ledger, by reading the history from the newest entry back:
+ * - applies that never ended, or that could not write the ledger at their end: all that they may have done
+ * - applies of parts (`--select`) that ended, up to and including the first apply of the whole stack that ended: creations without an
+ *   answer, and changes that were carried out only in part
+ * The search stops there: the ledger has all that older applies did, and the creations that are still open are listed in that entry
+ * (`openCreations`). An entry counts only for targets that still have the same identity.
  */
-import { ownEntries } from '../ledger/ledger-store.ts';
-import { completeEntries } from '../ledger/ledger-text.ts';
+import { newestFirst } from '../ledger/ledger-store.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { FieldChange } from '../model/field.ts';
 import type { Registry } from '../model/kind.ts';
-import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model/ledger.ts';
+import {
+  type HistoryChange,
+  type HistoryEntry,
+  type HistoryStore,
+  type Ledger,
+  LedgerError,
+  type RunIdentity,
+} from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
@@ -22,96 +31,164 @@ interface BegunCreationsInput {
   readonly ledger: Ledger;
 }
 
-/** How many entries are read: more than the usual repetitions of an apply, and than the parts of a stack. */
-const maxRecentEntries = 50;
+/** How many entries are searched at most: more than an apply is usually repeated, and more than a stack usually has parts. */
+const maxSearched = 50;
+
+type Readable = Pick<HistoryStore, 'readEntries'>;
 
 interface BegunChanges {
   readonly creations: ReadonlySet<AddressText>;
   /** creations, adoptions and updates */
   readonly changes: ReadonlySet<AddressText>;
+  /** the fields of all these changes, the oldest first: the ledger may lack values that are live */
+  readonly fields: ReadonlyMap<AddressText, readonly FieldChange[]>;
+  /** the runs of the applies among them that never ended: one of them may still be running */
+  readonly unended: ReadonlyMap<AddressText, RunIdentity>;
+  /** entries that cannot be read, where that does not stop the command */
+  readonly warnings: readonly Diagnostic[];
 }
 
-/**
- * Reads the history only when it can matter: a declared resource without a parent has no record, or the stack has a target with resources
- * that only the ledger identifies, so that one without a record may be ours.
- * @throws LedgerError
- */
+/** @throws LedgerError when an entry that is needed for a declared resource cannot be read */
 export async function begunChanges(
-  store: Pick<HistoryStore, 'readEntries'>,
+  store: Readable,
   { stack, kinds, resources, ledger }: BegunCreationsInput,
 ): Promise<BegunChanges> {
-  const isInQuestion = ({ address }: DesiredResource) =>
-    kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address));
+  const nothing: BegunChanges = {
+    ...{ creations: new Set(), changes: new Set(), fields: new Map(), unended: new Map(), warnings: [] },
+  };
+  if (!ledger.known) return nothing;
+  const isDeclared = resources.some(
+    ({ address }) =>
+      kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address)),
+  );
+  const { damaged, ...found } = await search(store, stack.name);
+  const [first] = damaged;
+  if (first !== undefined && isDeclared) throw first;
+  const changes = openChanges(found, [...found.open, ...found.last], stack, isOpenChange);
+  const known = { ...nothing, fields: fieldsOf(changes), warnings: damaged.map(damagedWarning) };
   const byLedger = new Set(
     [...kinds.values()].flatMap(({ ownership, service }) => (ownership.by === 'ledger' ? [service] : [])),
   );
-  const none = { creations: new Set<AddressText>(), changes: new Set<AddressText>() };
-  if (!ledger.known) return none;
-  if (!resources.some(isInQuestion))
-    return stack.targets.some(({ service }) => byLedger.has(service))
-      ? { ...none, creations: new Set(await unrecordedCreations(store, { stack, ledger })) }
-      : none;
-  const { open, last, isClosed } = await readEntries(store, stack.name);
-  const openIn = (entries: readonly HistoryEntry[], isOpen: ChangeTest) =>
-    entries.flatMap((entry) =>
-      openChanges(entry, stack, isOpen).filter((address) => !isClosed(entry, address)),
-    );
+  // Another resource without a record can be ours only if the ledger alone identifies it.
+  if (!isDeclared && !stack.targets.some(({ service }) => byLedger.has(service))) return known;
+  const unended = new Map(
+    found.open.flatMap((entry) =>
+      entry.ended === undefined
+        ? openChanges(found, [entry], stack, isOpenCreation).map(
+            ({ address }) => [address, entry.run] as const,
+          )
+        : [],
+    ),
+  );
+  const begun = addressesOf(openChanges(found, found.open, stack, isOpenCreation));
+  const creations = isDeclared ? begun : begun.filter((text) => !ledger.records.has(text));
   return {
-    creations: new Set(openIn(open, isOpenCreation)),
-    changes: new Set(openIn([...open, ...last], isOpenChange)),
+    ...{ ...known, unended, creations: new Set(creations) },
+    ...(isDeclared && { changes: new Set(addressesOf(changes)) }),
+  };
+}
+
+/** @param changes the newest first */
+function fieldsOf(changes: readonly OpenChange[]): BegunChanges['fields'] {
+  const fields = new Map<AddressText, readonly FieldChange[]>();
+  for (const { address, fields: own } of changes)
+    fields.set(address, [...own, ...(fields.get(address) ?? [])]);
+  return fields;
+}
+
+function addressesOf(changes: readonly OpenChange[]): AddressText[] {
+  return changes.map(({ address }) => address);
+}
+
+function damagedWarning({ message }: LedgerError): Diagnostic {
+  return {
+    code: 'history-damaged',
+    severity: 'warning',
+    class: 'failure',
+    message: `${message}; whether that apply began to create something that is not declared now is not known`,
+    fix: 'restore it from a backup, or remove it: then this apply counts as one that created nothing',
   };
 }
 
 /** The creations of earlier applies that may have been carried out and are not recorded. @throws LedgerError */
 export async function unrecordedCreations(
-  store: Pick<HistoryStore, 'readEntries'>,
+  store: Readable,
   { stack, ledger }: Pick<BegunCreationsInput, 'stack' | 'ledger'>,
 ): Promise<readonly AddressText[]> {
-  const { open, isClosed } = await readEntries(store, stack.name);
-  const begun = new Set(
-    open.flatMap((entry) =>
-      openChanges(entry, stack, isOpenCreation).filter((address) => !isClosed(entry, address)),
-    ),
-  );
+  const { damaged, ...found } = await search(store, stack.name);
+  const [first] = damaged;
+  if (first !== undefined) throw first;
+  const begun = new Set(addressesOf(openChanges(found, found.open, stack, isOpenCreation)));
   return [...begun].filter((address) => !ledger.records.has(address)).sort();
 }
 
-/**
- * Closes open entries at the end of a later apply, even one without changes: by then the ledger records all that they created.
- * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed
- * @returns whether the last apply did not prove that nothing is left to do
- * @throws LedgerError
- */
-export async function resolveEntries(store: HistoryStore, about: ResolveInput): Promise<boolean> {
-  const { stack, settled, lockGuard } = about;
-  const { open, last } = await readEntries(store, stack);
-  if (open.length === 0) return last.some(({ proved }) => proved !== true);
-  await lockGuard?.check();
-  await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
-  return true;
+/** The entries that the search for open ones cannot read. @throws LedgerError when none can be read */
+export async function damagedEntries(store: Readable, stack: string): Promise<readonly LedgerError[]> {
+  return (await search(store, stack)).damaged;
 }
 
 interface ResolveInput {
   readonly stack: string;
   /** RFC 3339 */
   readonly settled: string;
+  /** creations that this apply leaves open */
+  readonly left: readonly AddressText[];
+  /** checked after the entries were read, so that entries of a run that took the lock away are not closed */
   readonly lockGuard?: Pick<StoreLockGuard, 'check'> | undefined;
 }
 
-interface ReadEntries {
+/**
+ * Called at the end of an apply without changes. Closes open entries, unless creations of them are left open: those entries stay open,
+ * until an apply that writes an entry of its own lists what is left.
+ * @returns true if the last apply left something open, or did not prove that everything is as recorded; false if the history says all that
+ * this apply could add
+ * @throws LedgerError
+ */
+export async function resolveEntries(store: HistoryStore, about: ResolveInput): Promise<boolean> {
+  const { stack, settled, left, lockGuard } = about;
+  const { open, last } = await search(store, stack);
+  const [only, ...others] = open;
+  if (only === undefined) return last.some(({ proved }) => proved !== true);
+  if (left.length > 0) return others.length > 0 || !listsOnly(only, left);
+  await lockGuard?.check();
+  await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
+  return true;
+}
+
+/** Whether exactly these creations are open after this apply, and nothing else. */
+function listsOnly(entry: HistoryEntry, creations: readonly AddressText[]): boolean {
+  const { openCreations = [], proved } = entry;
+  const isAlone = proved === true && hasEnded(entry) && !entry.changes.some(isInDoubt);
+  return isAlone && openCreations.toSorted().join(' ') === creations.toSorted().join(' ');
+}
+
+interface FoundEntries {
+  /** entries with creations whose result no later apply has found out */
   readonly open: readonly HistoryEntry[];
-  /** the last apply that ended, and later ones of parts, without the open ones: a change may have stopped halfway */
+  /** the others: the last apply of the whole stack that ended, and later ones of parts. One of their changes may be done in part only */
   readonly last: readonly HistoryEntry[];
   /** Whether a later apply of a part has changed the resource, so that the ledger has its result. */
   isClosed(entry: HistoryEntry, address: AddressText): boolean;
 }
 
-async function readEntries(store: Pick<HistoryStore, 'readEntries'>, stack: string): Promise<ReadEntries> {
-  return splitOpenEntries(completeEntries(await ownEntries(store, maxRecentEntries)), stack);
+/** Reads no more entries than needed: usually one. Copies of another stack's entries do not count. */
+async function search(
+  store: Readable,
+  stack: string,
+): Promise<FoundEntries & { readonly damaged: readonly LedgerError[] }> {
+  const found: HistoryEntry[] = [];
+  const damaged: LedgerError[] = [];
+  for await (const entry of newestFirst(store)) {
+    if (entry instanceof LedgerError) damaged.push(entry);
+    else if (entry.moved !== true) found.push(entry);
+    const isEnd = !(entry instanceof LedgerError) && entry.moved !== true && endsSearch(entry, stack);
+    if (isEnd || found.length + damaged.length >= maxSearched) break;
+  }
+  return { ...splitOpenEntries(found, stack), damaged };
 }
 
 /** @param all newest first; copies of another stack's entries do not count */
-export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): ReadEntries {
+export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): FoundEntries {
   const own = all.filter(({ moved }) => moved !== true);
   const end = own.findIndex((entry) => endsSearch(entry, stack));
   const found = end === -1 ? own : own.slice(0, end + 1);
@@ -130,18 +207,25 @@ export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): R
   };
 }
 
+/** Whether the ledger has what the apply did, as far as the apply knew it; or a later apply closed the entry. */
 function hasEnded({ ended, unrecorded, settled }: HistoryEntry): boolean {
   return (ended !== undefined && !unrecorded) || settled !== undefined;
 }
 
-/** Whether older entries no longer matter. After an apply of a part they do, because it proves only what it changed. */
+/**
+ * Whether older entries no longer matter. They do not after an apply of the whole stack that ended, or an entry that a later one closed.
+ * They do after an apply of a part, which finds out only about what it changed. An entry with another name of the stack is from before it
+ * was renamed.
+ */
 function endsSearch(entry: HistoryEntry, stack: string): boolean {
   if (entry.stack !== stack) return true;
   return hasEnded(entry) && (entry.part === undefined || entry.settled !== undefined);
 }
 
 function isOpenEntry(entry: HistoryEntry): boolean {
-  return !hasEnded(entry) || (entry.settled === undefined && entry.changes.some(isInDoubt));
+  if (!hasEnded(entry)) return true;
+  const { changes, openCreations = [], settled } = entry;
+  return settled === undefined && (openCreations.length > 0 || changes.some(isInDoubt));
 }
 
 function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
@@ -169,12 +253,24 @@ const isOpenChange: ChangeTest = (change, entry) => {
   return isCut || outcome === 'unknown' || inDoubt === true || done.length > 0;
 };
 
-function openChanges(entry: HistoryEntry, stack: Stack, isOpen: ChangeTest): AddressText[] {
-  const { changes, targets = {} } = entry;
+type OpenChange = Pick<HistoryChange, 'address' | 'fields'>;
+
+/** The open changes of these entries, with the creations that they list as open. */
+function openChanges(
+  { isClosed }: Pick<FoundEntries, 'isClosed'>,
+  entries: readonly HistoryEntry[],
+  stack: Stack,
+  isOpen: ChangeTest,
+): OpenChange[] {
   const today = identitiesOf(stack.targets);
-  return changes.flatMap((change) => {
-    const { target } = parseAddress(change.address);
-    const isSamePlace = today.has(target) && today.get(target) === targets[target];
-    return isSamePlace && isOpen(change, entry) ? [change.address] : [];
+  return entries.flatMap((entry) => {
+    const { changes, openCreations = [], settled, targets = {} } = entry;
+    const listed = settled === undefined ? openCreations : [];
+    const own = changes.filter((change) => isOpen(change, entry));
+    return [...own, ...listed.map((address) => ({ address, fields: [] }))].filter(({ address }) => {
+      const { target } = parseAddress(address);
+      const isSamePlace = today.has(target) && today.get(target) === targets[target];
+      return isSamePlace && !isClosed(entry, address);
+    });
   });
 }

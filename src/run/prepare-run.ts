@@ -9,7 +9,8 @@ import { standardInput } from '../manifest/files/find-stack.ts';
 import type { Manifests } from '../manifest/read-manifests.ts';
 import { formatAddress } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
-import type { AppliedRepository, Ledger, StackStore } from '../model/ledger.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { AppliedRepository, Ledger, RunIdentity, StackStore } from '../model/ledger.ts';
 import type { ChosenPart } from '../model/part.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
@@ -33,13 +34,13 @@ import {
   refuseClosed,
 } from './open-ledger.ts';
 import { beginRun, listenForEnd, type RunSignals, type RunTime, type StopSignals } from './stop-signals.ts';
-import type { HeldLock, Locking } from './lock.ts';
+import { type HeldLock, isGone, isOver, type Locking } from './lock.ts';
 import { type LoadedManifests, type LoadOptions, loadStack } from './load-manifests.ts';
 import { storedSecrets } from './ledger-redaction.ts';
 import { type CommandContext, printWarnings } from './terminal.ts';
 import { learnSources, refuseSecretNames, refuseSecretSelectors } from './needed-secrets.ts';
 import type { PlanRequest } from './make-plan.ts';
-import { askGit, ordersOf, planOrigin } from './origin.ts';
+import { askGit, identifyRun, ordersOf, planOrigin } from './origin.ts';
 import type { CliHost } from './host.ts';
 import type { ResolvedMoves } from '../plan/stack-moves.ts';
 import { policyCheckOf } from './policies.ts';
@@ -154,9 +155,9 @@ export async function prepareRun<C extends ReaderConnection>(
     const own = opened.held === undefined ? seen : await store.read();
     refuseClosed(own, stack);
     const context = { stack, host, time, lock };
-    const { taking, ...evidence } = await readEvidence(own, opened, about, context);
+    const { taking, warnings, ...evidence } = await readEvidence(own, opened, about, context);
     const { ledger } = evidence;
-    printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
+    printWarnings(terminal, [...warnings, ...storedSecrets(ledger, store, stack, host.secrets)]);
     const signal = AbortSignal.any([opened.closing.signal, time.runEnded]);
     opened.commitOrders = ordersOf(ledger, from, store, { stack, declared, untracked, host, signal });
     // The plan awaits it; until then, a rejection must not end the process.
@@ -230,10 +231,12 @@ function withNeededTargets(stack: Stack, part: ChosenPart | undefined): Stack {
   return { ...stack, targets: stack.targets.filter(({ name }) => part.targets.has(name)) };
 }
 
-interface Evidence
-  extends Pick<PlanRequest, 'ledger' | 'former' | 'moves' | 'begunCreations' | 'begunChanges' | 'stackIds'> {
+interface Evidence extends Pick<PlanRequest, 'ledger' | 'former' | 'moves' | 'stackIds' | BegunMember> {
   readonly taking: Taking | undefined;
+  readonly warnings: readonly Diagnostic[];
 }
+
+type BegunMember = 'begunCreations' | 'runningCreations' | 'begunChanges' | 'begunFields';
 
 /** What an apply needs to take over resources from other stacks. */
 interface Taking extends Pick<ResolvedMoves, 'pending'> {
@@ -279,6 +282,7 @@ async function readEvidence<C extends ReaderConnection>(
   const { ledger } = moves;
   const isChanged = moves.pending.length > 0 || taken.ledger.incoming !== undefined;
   const begun = await begunChanges(opened.store, { stack, kinds, resources, ledger });
+  const running = await runningApply(begun.unended.size > 0, opened, context.host);
   // Only a run that holds the lock creates an id, so that two first applies do not create two.
   const stackId =
     ledger.stackId ?? (context.lock === undefined ? undefined : context.host.newId().slice(0, 8));
@@ -287,10 +291,28 @@ async function readEvidence<C extends ReaderConnection>(
     ledger,
     moves,
     taking: isChanged ? { own: moves.received, pending: moves.pending, sources } : undefined,
+    warnings: begun.warnings,
     begunCreations: begun.creations,
-    begunChanges: begun.changes,
+    runningCreations: new Set(
+      [...begun.unended].flatMap(([address, { id }]) => (id === running?.id ? [address] : [])),
+    ),
+    ...{ begunChanges: begun.changes, begunFields: begun.fields },
     stackIds: { own: stackId, taken: ledger.takenIds },
   };
+}
+
+/** The run of another apply that holds the lock and may still be running, if it is asked for. @throws LedgerError */
+async function runningApply(
+  isAsked: boolean,
+  { store, held }: Pick<Opened<ReaderConnection>, 'store' | 'held'>,
+  host: CliHost,
+): Promise<RunIdentity | undefined> {
+  if (!isAsked || held !== undefined) return undefined;
+  const lock = await store.readLock();
+  const [own, machine] = [identifyRun(host), host.machine()];
+  return lock === undefined || isGone(lock.run, own, machine) || isOver(lock, own, machine)
+    ? undefined
+    : lock.run;
 }
 
 const noSources: MoveSources = { all: [], close: async () => true };

@@ -124,6 +124,7 @@ const entry: Required<HistoryEntry> = {
   targets: { [planted]: place },
   clocks: { [planted]: 1 },
   settled: planted,
+  openCreations: [at],
   proved: true,
   endedApprovals: { [planted]: planted },
   approvals: [

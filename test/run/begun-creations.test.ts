@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begunChanges } from '../../src/run/open-entries.ts';
 import { localLedger } from '../../src/ledger/local-ledger.ts';
-import type { HistoryChange, HistoryEntry, Ledger } from '../../src/model/ledger.ts';
+import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../../src/model/ledger.ts';
 import { formatIdentity, identityOf } from '../../src/model/stack.ts';
 import { samples } from '../support/sample-kinds/sample-kind.ts';
 import { at, desired, ledgerOf, record, stack, target } from '../support/sample-kinds/sample-plan.ts';
@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 const here = formatIdentity(identityOf(target));
 const job = at('Role', 'job');
+const address = readAddress('Role/acme/job');
 
 const entry = (
   id: string,
@@ -50,6 +51,37 @@ async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> =
       .creations,
   ];
 }
+
+describe('a plan reads of a history with 40 entries', () => {
+  const many = (about: (index: number) => Partial<HistoryEntry>) =>
+    Array.from({ length: 40 }, (_, index) => entry(String(index).padStart(2, '0'), about(index)));
+  const part = { selected: 1, of: 2 };
+
+  it.each<[string, readonly HistoryEntry[], number]>([
+    ['one, if the newest apply of the whole stack has ended', many(() => ({ ended: 'now' })), 1],
+    ['one, if that apply has failed', many(() => ended({ outcome: 'failed' })), 1],
+    ['one, if that apply lists what is open', many(() => ({ ended: 'now', openCreations: [address] })), 1],
+    [
+      'three, if one of a part came after it',
+      many((index) => (index === 39 ? { ended: 'now', part } : { ended: 'now' })),
+      3,
+    ],
+    ['all, if all applies were of parts', many(() => ({ ended: 'now', part })), 40],
+  ])('%s', async (_, entries, expected) => {
+    const store = localLedger(join(temporaryFolder(), 'mine.ledger.json'), 'mine');
+    await store.keepEntries(entries);
+    let read = 0;
+    const counting: Pick<HistoryStore, 'readEntries'> = {
+      readEntries: async (...given) => {
+        const found = await store.readEntries(...given);
+        read += found.length;
+        return found;
+      },
+    };
+    await begunChanges(counting, { stack, kinds: samples, resources: [desired(job)], ledger: ledgerOf({}) });
+    expect(read).toBe(expected);
+  });
+});
 
 describe('a creation counts as begun', () => {
   it.each<[string, readonly HistoryEntry[], Partial<Ledger>, string[]]>([
@@ -108,6 +140,33 @@ describe('a creation counts as begun', () => {
     ['not if the place of its target was not recorded', [entry('1', { targets: {} })], {}, []],
     ['not if a later apply settled it', [entry('1', { settled: 'now' })], {}, []],
     ['not if a later apply was settled', [entry('1'), entry('2', { changes: [], settled: 'now' })], {}, []],
+    [
+      'if the last apply lists it as left open by earlier ones',
+      [entry('1'), entry('2', { changes: [], ended: 'now', openCreations: [address] })],
+      {},
+      ['Role/acme/job'],
+    ],
+    [
+      'not if such an entry was settled',
+      [entry('2', { changes: [], ended: 'now', openCreations: [address], settled: 'now' })],
+      {},
+      [],
+    ],
+    [
+      'not if the last apply lists nothing, and an earlier one did',
+      [entry('1', { openCreations: [address], ended: 'now' }), entry('2', { changes: [], ended: 'now' })],
+      {},
+      [],
+    ],
+    [
+      'not if an apply of a part has carried it out after it was listed',
+      [
+        entry('1', { changes: [], openCreations: [address], ended: 'now' }),
+        entry('2', { ...ended({ outcome: 'applied' }), part: { selected: 1, of: 2 } }),
+      ],
+      {},
+      [],
+    ],
     ['not if the ledger is lost', [entry('1')], { known: false }, []],
     [
       'not if the ledger has records of all declared resources',

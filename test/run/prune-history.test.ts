@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { HistoryEntry } from '../../src/model/ledger.ts';
 import { endedApprovalsOf, entriesOfCommits } from '../../src/run/apply-history.ts';
 import { splitOpenEntries } from '../../src/run/open-entries.ts';
+import { readAddress } from '../../src/model/address.ts';
 import { pruneEntries } from '../../src/commands/ledger/prune.ts';
 import { entry } from '../support/ledger/ledger-samples.ts';
 
@@ -17,6 +18,7 @@ const about = fc.record(
     commitKept: fc.constant(true as const),
     unrecorded: fc.constant(true as const),
     settled: fc.constant(at(50)),
+    openCreations: fc.constant([readAddress('Role/acme/job')]),
     digest: fc.constantFrom('d1', 'd2', 'd3'),
     endedApprovals: fc.dictionary(fc.constantFrom('d1', 'd2', 'd3'), fc.constantFrom(at(1), at(2))),
     isCopied: fc.boolean(),

@@ -20,6 +20,7 @@ import type { CliHost } from '../../run/host.ts';
 import { repositoryProblem } from '../../run/ledger-head.ts';
 import { isGone, isOver } from '../../run/lock.ts';
 import { CopyError, MovedElsewhere } from '../../run/moved-ledger.ts';
+import { damagedEntries } from '../../run/open-entries.ts';
 import { openLedger, refuseClosed } from '../../run/open-ledger.ts';
 import { identifyRun } from '../../run/origin.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
@@ -51,6 +52,7 @@ export async function checkLedger(question: LedgerQuestion): Promise<CheckedLedg
       ...(await otherRepositoryProblem(ledger, question)),
       ...(await unwritableProblem(store, stack)),
       ...(await elsewhereProblem(ledger, question)),
+      ...(await historyProblems(store, stack)),
       ...temporaryProblem(question),
     ];
     const lock = await checkLock(store, question);
@@ -135,6 +137,13 @@ async function unwritableProblem(store: StackStore, { ledger }: Stack): Promise<
   };
   const message = `${store.place} can be read, but not written: ${why}`;
   return [failed('ledger', { id: 'ledger-unwritable', message, fix: fixes[ledger?.in ?? 'local'] })];
+}
+
+/** The newest entries of the history that cannot be read: a plan needs them to know what an apply began and did not end. */
+async function historyProblems(store: StackStore, { name }: Stack): Promise<Finding[]> {
+  const damaged = await damagedEntries(store, name);
+  const fix = 'restore it from a backup, or remove it: then this apply counts as one that created nothing';
+  return damaged.map(({ message }) => warning('ledger', { id: 'history-damaged', message, fix }));
 }
 
 /** A problem if the ledger of this stack is in another place, with the message that a plan gives. */

@@ -105,6 +105,12 @@ const entry = Type.Object({
     ),
   ),
   settled: Type.Optional(moment('when a later apply completed what this one left open')),
+  openCreations: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'addresses of creations of earlier applies that may have been carried out: they exist or were not read, and the ledger has no record',
+    }),
+  ),
   proved: Type.Optional(
     Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),
   ),

@@ -199,7 +199,7 @@ function approvalText({ approved, endedApprovals }: Ledger): string {
 function begunText(begun: LedgerSummary['begun']): string {
   if (begun === undefined) return 'unknown: the history cannot be read';
   if (begun.length === 0) return 'no creation of unknown outcome';
-  return `${counted(begun.length, 'creation')} of unknown outcome; the next apply finds out:`;
+  return `${counted(begun.length, 'creation')} of unknown outcome; the next plan finds out:`;
 }
 
 function renderSummaryJson(

@@ -60,6 +60,8 @@ export async function carryOut(
   const knownOutcomes: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
   let written: Ledger | undefined;
+  // Until a plan finds out about them, all creations that earlier applies left open stay open.
+  let openCreations: readonly AddressText[] = [...(prepared.request.begunCreations ?? [])];
   let endedApprovals: HistoryEntry['endedApprovals'];
   const work = async () => {
     try {
@@ -67,8 +69,9 @@ export async function carryOut(
       unrecorded = false;
       written = applied.ledger;
       knownOutcomes.splice(0, knownOutcomes.length, ...applied.outcomes);
-      const proved = await prove(planning.plan, applied, { prepared, stop: context.stopStarting });
+      const proved = await prove(planning, applied, { prepared, stop: context.stopStarting });
       const { outcomes, proof } = proved;
+      openCreations = proved.openCreations.filter((address) => !proved.ledger.records.has(address));
       knownOutcomes.splice(0, knownOutcomes.length, ...outcomes);
       const code = exitCodeOfApply(outcomes, proof);
       const { selection, notices } = proof ?? planning.plan;
@@ -95,6 +98,7 @@ export async function carryOut(
       proved: isProved,
       isConverged,
       endedApprovals,
+      openCreations: openCreations.filter((address) => written?.records.has(address) !== true),
       ledger: written,
     }),
   );
@@ -161,11 +165,13 @@ interface Proved {
   readonly proof?: Plan;
   /** the ledger that was written last */
   readonly ledger: Ledger;
+  /** creations of earlier applies whose result the last plan did not find out */
+  readonly openCreations: readonly AddressText[];
 }
 
 /** Plans again with the new ledger. @throws CommandStop when the run was stopped */
 async function prove(
-  plan: Plan,
+  { plan, openCreations }: PlanResult,
   { outcomes, ledger }: Applied,
   { prepared, stop }: { readonly prepared: PreparedApply; readonly stop: AbortSignal },
 ): Promise<Proved> {
@@ -177,7 +183,7 @@ async function prove(
     });
   if (stop.aborted) throw stopped();
   if (plan.changes.length === 0)
-    return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
+    return { outcomes, ledger, openCreations, ...(plan.coverage.complete ? {} : { proof: plan }) };
   const { former, moves: _, begunCreations = [], part, ...request } = prepared.request;
   const afterApply = {
     part: part && withBegun(part, plan),
@@ -199,7 +205,8 @@ async function prove(
       ? ledger
       : await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   const proof = { ...again.plan, changedNames };
-  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof, ledger: saved };
+  const found = withFoundTrue(outcomes, plan.changes, again);
+  return { outcomes: found, proof, ledger: saved, openCreations: again.openCreations };
 }
 
 /**

@@ -1,9 +1,10 @@
 /** An apply that was interrupted and continues: with what it began, but not past guards that nobody has seen. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { ApprovedPlan } from '../../../src/model/approval.ts';
-import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 
@@ -121,37 +122,181 @@ describe('the interrupted creation of a config with a reviewer JWT', () => {
   });
 });
 
+/** Kills an apply at its first write to this path, which the service carries out, and removes its lock. */
+async function killApply(bench: Bench, stack: Checkout, path: RegExp): Promise<void> {
+  let applying = startTrueup(['--version'], { cwd: stack.directory, env: secrets });
+  bench.wire.setHandler(async (request, pass) => {
+    const answer = await pass();
+    if (request.method !== 'POST' || !path.test(request.path)) return answer;
+    applying.kill('SIGKILL');
+    await applying.ended;
+    return undefined;
+  });
+  applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
+  await applying.ended;
+  bench.wire.setHandler(undefined);
+  const file = join(stack.directory, '.trueup/payments.ledger.json');
+  const lock = await localLedger(file, 'payments').readLock();
+  await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
+}
+
 describe('A role that a killed apply created before the ledger had it', () => {
-  it('is named by each plan after its manifest is gone, until it is declared again', async () => {
+  const notice = 'an apply of this stack that did not end may have created it: it is kept';
+  const address = 'ClusterAuthRole/prod/web';
+
+  async function begun() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.setUp(workspace('app'));
     await stack.declare(workspace('app'), role('web'));
-    const at = { cwd: stack.directory, env: secrets };
-    let applying = startTrueup(['--version'], at);
-    bench.wire.setHandler(async ({ method, path }, pass) => {
-      const answer = await pass();
-      if (method === 'GET' || !path.endsWith('/role/web')) return answer;
-      applying.kill('SIGKILL');
-      await applying.ended;
-      return undefined;
-    });
-    applying = startTrueup(['apply', '--yes'], at);
-    await applying.ended;
-    bench.wire.setHandler(undefined);
+    await killApply(bench, stack, /\/role\/web$/);
     await stack.declare(workspace('app'));
-    const { out } = await stack.run(['plan'], 0);
-    expect(out).toContain('an apply of this stack that did not end may have created it: it is kept');
-    await stack.declare(workspace('app'), role('web'));
-    const lock = await localLedger(
-      join(stack.directory, '.trueup/payments.ledger.json'),
-      'payments',
-    ).readLock();
-    await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
+    return { bench, stack, isLive: () => bench.byHandMount('GET', 'role/web') };
+  }
+
+  it('is named by each plan after its manifest is gone, also after applies, with and without changes', async () => {
+    const { stack } = await begun();
+    expect((await stack.run(['plan'], 0)).out).toContain(notice);
     await stack.run(['apply', '--yes'], 0);
-    expect((await stack.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
+    expect((await stack.run(['plan'], 0)).out).toContain(notice);
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.run(['plan'], 0)).out).toContain(notice);
+    await stack.declare(workspace('app'), workspace('more'));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.run(['plan'], 0)).out).toContain(notice);
+    expect((await stack.run(['ledger', 'show'], 0)).out).toContain(address);
+  });
+
+  it('counts as created by this stack once it is declared again, even after other applies', async () => {
+    const { stack, isLive } = await begun();
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'), role('web'));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.ledger()).records[address]).toMatchObject({ origin: 'created' });
     await stack.declare(workspace('app'));
     await stack.applyAcknowledged();
-    await expect(bench.byHandMount('GET', 'role/web')).rejects.toThrow('404');
+    await expect(isLive()).rejects.toThrow('404');
+    expect((await stack.run(['plan'], 0)).out).not.toContain(notice);
+  });
+
+  it('is deleted by the steps of the notice, even if it was declared differently in between', async () => {
+    const { stack, isLive } = await begun();
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'), role('web', { tokenTtl: '7m' }));
+    await stack.applyAcknowledged();
+    await stack.declare(workspace('app'), {
+      ...role('web'),
+      metadata: { name: 'web', remove: 'safe' },
+      spec: undefined,
+    });
+    await stack.applyAcknowledged();
+    await expect(isLive()).rejects.toThrow('404');
+  });
+
+  it('stays without a notice after the other steps of the notice', async () => {
+    const { stack, isLive } = await begun();
+    const kept = role('web');
+    await stack.declare(workspace('app'), { ...kept, metadata: { name: 'web', onRemove: 'release' } });
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    await stack.applyAcknowledged();
+    expect(await isLive()).toBeDefined();
+    expect((await stack.run(['plan'], 0)).out).not.toContain(notice);
+  });
+
+  it('stays known to an apply that could not read it', async () => {
+    const { bench, stack } = await begun();
+    await stack.declare(workspace('app'), workspace('more'), role('web'));
+    bench.wire.add({ method: 'GET', path: /role\/web$/, times: 9, fault: { answer: 403 } });
+    const refused = await stack.tryRun(['apply', '--yes']);
+    expect(refused.code, refused.out + refused.err).not.toBe(0);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.ledger()).records[address]).toMatchObject({ origin: 'created' });
+  });
+
+  it('is forgotten once it is gone', async () => {
+    const { bench, stack } = await begun();
+    await stack.run(['apply', '--yes'], 0);
+    await bench.byHandMount('DELETE', 'role/web');
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.run(['ledger', 'show'], 0)).out).not.toContain(address);
+    await bench.byHandMount('POST', 'role/web', roleByHand);
+    expect((await stack.run(['plan'], 0)).out).not.toContain(notice);
+  });
+});
+
+const roleByHand = {
+  bound_service_account_names: ['theirs'],
+  bound_service_account_namespaces: ['theirs'],
+};
+
+it('A plan during an apply says that it has not ended yet about what it creates', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.setUp(workspace('app'));
+  await stack.declare(workspace('app'), role('web'));
+  let shown = '';
+  bench.wire.setHandler(async ({ method, path }, pass) => {
+    const answer = await pass();
+    if (method !== 'POST' || !path.endsWith('/role/web')) return answer;
+    await stack.declare(workspace('app'));
+    bench.wire.setHandler(undefined);
+    shown = (await stack.run(['plan'], 0)).out;
+    return answer;
+  });
+  await startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets }).ended;
+  expect(shown).toContain('has not ended yet');
+  expect(shown).not.toContain('did not end');
+});
+
+it('A config that a killed apply wrote is named, and never said to be deleted', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.setUp(workspace('app'));
+  await stack.declare(workspace('app'), clusterAuthConfig());
+  await killApply(bench, stack, /\/config$/);
+  await stack.declare(workspace('app'));
+  const { out } = await stack.run(['plan'], 0);
+  expect(out).toContain('did not end may have created it');
+  expect(out).toContain('it is never deleted');
+  expect(out).not.toContain('to delete it');
+  await stack.declare(workspace('app'), clusterAuthConfig());
+  await stack.applyAcknowledged();
+  await stack.declare(workspace('app'));
+  await stack.applyAcknowledged();
+  expect((await stack.run(['plan'], 0)).out).not.toContain('may have created');
+});
+
+describe('A damaged entry of the history', () => {
+  async function damaged(): Promise<Checkout> {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), role('web'));
+    const history = join(stack.directory, '.trueup/payments.history');
+    await writeFile(join(history, '29990101T000000000Z-aaaa.json'), '{"version": 99, "id":');
+    return stack;
+  }
+
+  it('is a warning of plan, apply and drift if every declared resource has a record', async () => {
+    const stack = await damaged();
+    for (const command of [['plan'], ['drift'], ['apply', '--yes']]) {
+      const { err } = await stack.run(command, 0);
+      expect(err).toContain('warning[history-damaged]');
+      expect(err).toContain('29990101T000000000Z-aaaa.json');
+    }
+  });
+
+  it('stops a plan that needs it for a declared resource without a record', async () => {
+    const stack = await damaged();
+    await stack.declare(workspace('app'), role('web'), role('more'));
+    expect((await stack.run(['plan'], 1)).err).toContain('29990101T000000000Z-aaaa.json');
+  });
+
+  it('is a finding of doctor', async () => {
+    const stack = await damaged();
+    const { out } = await stack.tryRun(['doctor']);
+    expect(out).toContain('29990101T000000000Z-aaaa.json');
+    expect(out).toContain('restore it from a backup, or remove it');
   });
 });
