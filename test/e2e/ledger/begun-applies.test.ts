@@ -122,12 +122,12 @@ describe('the interrupted creation of a config with a reviewer JWT', () => {
   });
 });
 
-/** Kills an apply at its first write to this path, which the service carries out, and removes its lock. */
+/** Kills an apply at its first POST or PATCH to this path, which the service carries out, and removes its lock. */
 async function killApply(bench: Bench, stack: Checkout, path: RegExp): Promise<void> {
   let applying = startTrueup(['--version'], { cwd: stack.directory, env: secrets });
   bench.wire.setHandler(async (request, pass) => {
     const answer = await pass();
-    if (request.method !== 'POST' || !path.test(request.path)) return answer;
+    if (!['POST', 'PATCH'].includes(request.method) || !path.test(request.path)) return answer;
     applying.kill('SIGKILL');
     await applying.ended;
     return undefined;
@@ -223,6 +223,53 @@ describe('A role that a killed apply created before the ledger had it', () => {
     expect((await stack.run(['ledger', 'show'], 0)).out).not.toContain(address);
     await bench.byHandMount('POST', 'role/web', roleByHand);
     expect((await stack.run(['plan'], 0)).out).not.toContain(notice);
+  });
+});
+
+describe('A value that a killed apply wrote before the ledger had it', () => {
+  it.each<[string, object, object, RegExp, string]>([
+    [
+      'of a workspace',
+      workspace('app'),
+      workspace('app', { autoApply: true }),
+      /\/workspaces\/[^/]+$/,
+      '/autoApply',
+    ],
+    [
+      'of a role',
+      role('web'),
+      role('web', { tokenNoDefaultPolicy: true }),
+      /\/role\/web$/,
+      '/tokenNoDefaultPolicy',
+    ],
+  ])('%s is no drift, and is reset once it is no longer declared', async (_, before, after, path, field) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(before);
+    await stack.declare(after);
+    await killApply(bench, stack, path);
+    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.declare(before);
+    expect((await stack.plan()).changes).toMatchObject([
+      { action: 'update', fields: [{ path: field, before: true, after: false }] },
+    ]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
+  });
+
+  it('is not touched if it was changed since', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'));
+    await stack.declare(workspace('app', { description: 'ours' }));
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
+      data: { type: 'workspaces', attributes: { description: 'theirs' } },
+    });
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toEqual([]);
   });
 });
 
