@@ -11,7 +11,11 @@ export function keptAsBegun(context: PlanContext, address: Address): Removal {
   if (context.isBeingCreated(address)) {
     const message =
       'not declared; an apply of this stack that holds the lock and has not ended yet has begun to create it: it is left alone';
-    return kept(address, message, 'plan again when that apply has ended');
+    return kept(
+      address,
+      message,
+      'plan again when that apply has ended; if it was killed, remove its lock with "trueup unlock"',
+    );
   }
   const message = 'not declared; an apply of this stack that did not end may have created it: it is kept';
   const { ownership } = context.kind(address.kind);
