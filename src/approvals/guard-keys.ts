@@ -1,7 +1,7 @@
 /**
  * The keys that an acknowledgement covers. A key changes with what a person saw: the acknowledgement then no longer covers the guard.
- * For most guards the id is enough, because the plan itself shows the rest. The message and rule of a policy, and the former value of a
- * setting, are only in the guard, so these keys have a hash of what was shown.
+ * For most guards the id is enough, because the plan itself shows the rest. The message and rule of a policy, and the values of a
+ * loosened setting, are only in the guard, so these keys have a hash of them: of the whole values, also if only a part was shown.
  */
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
@@ -13,8 +13,8 @@ const maxKeys = 20;
 /** The keys of the guards that block a plan, sorted and without duplicates. */
 export function guardKeys(guards: readonly Guard[]): string[] {
   const keys = guards.filter(isBlocking).flatMap((guard) => {
-    const { id, message } = guard;
-    if (id === 'loosened') return [`${id} ${hashOf(message)}`];
+    const { id, message, settingHash = '' } = guard;
+    if (id === 'loosened') return [`${id} ${hashOf(JSON.stringify([message, settingHash]))}`];
     return policyOf(id) === undefined ? [id] : keysOfPolicy(guard);
   });
   return [...new Set(keys)].sort();

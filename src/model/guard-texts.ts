@@ -22,6 +22,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
     more: [
       'Only "trueup ci" compares two commits. The plan is made with the stricter settings of both, so a looser one counts only from the next apply on.',
       'It always blocks: "spec.guards.allow" does not change that.',
+      'An acknowledgement covers the whole values before and after: all elements of a list, and all keys in a file of signers.',
     ],
     isFixed: true,
     check:

@@ -142,6 +142,8 @@ export interface Guard {
   readonly concerns: readonly Concern[];
   /** of a policy: a hash of its severity, match and rule, which the other members do not show */
   readonly ruleHash?: string;
+  /** of `loosened`: a hash of the name and the whole values of the setting, of which the message may show only a part */
+  readonly settingHash?: string;
 }
 
 export interface Concern {
@@ -154,12 +156,12 @@ export interface Concern {
 export interface LoosenedSetting {
   /** for people: `spec.guards.maxDeletes` */
   readonly name: string;
-  /** the former value, which still holds for this plan unless `isLost`: as YAML on one line, or a word */
+  /** the former value, which still holds for this plan unless `isLost`: on one line, or only its different part */
   readonly before: string;
   /** the looser value, in the same form */
   readonly after: string;
-  /** hashes of the whole values; `before` and `after` may show only the different parts */
-  readonly hashes?: { readonly before: string; readonly after: string };
+  /** the whole values, as texts to compare; absent if `before` and `after` show them */
+  readonly whole?: { readonly before: string; readonly after: string };
   /** this plan cannot use the former value any more */
   readonly isLost?: true;
 }

@@ -151,7 +151,7 @@ function hashOf(
 }
 
 /** The first 128 bits of a SHA-256. */
-function shortHash(text: string): string {
+export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 

@@ -14,6 +14,8 @@ import {
   policyOf,
 } from '../model/guard.ts';
 import { type LintCode, lintCodeNames } from '../model/lint-codes.ts';
+import { canonicalText } from '../model/json.ts';
+import { loosenedList } from '../model/loosened-list.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { Plan } from '../model/plan.ts';
 import type { PolicyRef } from '../model/policy-source.ts';
@@ -27,7 +29,8 @@ import {
   type Stack,
   type Target,
 } from '../model/stack.ts';
-import { listText, type StricterSetting, stricterApprovals } from './stricter-approvals.ts';
+import { shortHash } from './digest.ts';
+import { elementsOf, type StricterSetting, stricterApprovals } from './stricter-approvals.ts';
 
 interface Stricter {
   /** the stack `after` with the stricter of both settings: never looser than either */
@@ -68,12 +71,13 @@ export function stricterOf(before: Stack, after: Stack): Stricter {
 export function loosenedGuards(
   loosened: readonly LoosenedSetting[],
 ): (Omit<Guard, 'effect' | 'id'> & { readonly id: 'loosened'; readonly always: true })[] {
-  return loosened.map(({ name, before, after, isLost }) => ({
+  return loosened.map(({ name, before, after, isLost, whole = { before, after } }) => ({
     id: 'loosened' as const,
     counted: 1,
     message: `${name} is loosened from ${before} to ${after}, and ${isLost ? 'the former value does not hold' : 'the stricter value holds'} for this plan`,
     concerns: [],
     always: true,
+    settingHash: shortHash(canonicalText([name, whole.before, whole.after])),
   }));
 }
 
@@ -90,9 +94,9 @@ export function withStricterGuards(fresh: Plan, approved: Pick<Plan, 'guards'>):
 
 /** Several guards may have the id of the same policy, if its stricter version has another result than the current one. */
 function isSameGuard(one: Guard, other: Guard): boolean {
-  const { id, kind, target, message, effect } = other;
+  const { id, kind, target, message, effect, settingHash } = other;
   if (one.id !== id || one.kind !== kind || one.target !== target) return false;
-  if (id === 'loosened') return one.message === message;
+  if (id === 'loosened') return one.message === message && one.settingHash === settingHash;
   if (policyOf(id) === undefined) return true;
   const textOf = ({ concerns }: Guard) =>
     JSON.stringify(concerns.map(({ address, messages }) => [formatAddress(address), messages]));
@@ -184,23 +188,31 @@ function stricterPolicies(
     'git' in source && !has(after, source.git) ? [{ git: source.git, earlier: true as const }] : [],
   );
   if (left.length === 0) return { value: after, loosened: [] };
-  const names = (sources: Stack['policies'] = []) =>
-    sources.flatMap((source) => ('git' in source && source.earlier !== true ? [refText(source.git)] : []));
-  const now = names(after);
+  const elements = (sources: Stack['policies'] = []) =>
+    sources.flatMap((source) =>
+      'git' in source && source.earlier !== true
+        ? [{ whole: wholeRef(source.git), shown: refText(source.git) }]
+        : [],
+    );
+  const now = elements(after);
   return {
     value: [...(after ?? []), ...left],
     loosened: [
-      {
-        name: 'spec.policies.from',
-        before: names(before).join(', '),
-        after: now.length === 0 ? 'nothing' : now.join(', '),
-      },
+      loosenedList(
+        'spec.policies.from',
+        { before: elements(before), after: now.length === 0 ? undefined : now },
+        { before: 'nothing', after: 'nothing' },
+      ),
     ],
   };
 }
 
 function isSameRef(one: PolicyRef, other: PolicyRef): boolean {
   return one.remote === other.remote && one.ref === other.ref && one.path === other.path;
+}
+
+function wholeRef({ remote, ref, path }: PolicyRef): string {
+  return canonicalText([remote, ref, path]);
 }
 
 function refText({ remote, ref, path }: PolicyRef): string {
@@ -238,7 +250,7 @@ function stricterThanAll(before: readonly Target[], after: Target): StricterSett
   const loosened = new Map<string, LoosenedSetting>();
   let value = after;
   for (const was of before) {
-    for (const setting of stricterTarget(was, after).loosened) loosened.set(setting.name, setting);
+    for (const setting of stricterTarget(was, after).loosened) loosened.set(JSON.stringify(setting), setting);
     value = stricterTarget(was, value).value;
   }
   return { value, loosened: [...loosened.values()] };
@@ -296,7 +308,7 @@ function narrower(one: Patterns, other: Patterns, covers = coversName): Patterns
 function widened(name: string, before: Patterns, after: Patterns, covers = coversName): LoosenedSetting[] {
   if (before === undefined) return [];
   const isWithin = after?.every((pattern) => before.some((wider) => covers(wider, pattern))) ?? false;
-  return isWithin ? [] : [{ name, before: listText(before), after: listText(after) }];
+  return isWithin ? [] : [loosenedList(name, { before: elementsOf(before), after: elementsOf(after) })];
 }
 
 /** Whether each name that the second pattern matches is matched by the first one, in which a star also matches stars. */

@@ -2,7 +2,7 @@
 import { approvalMethods, type ApprovalRules, type Approver } from '../model/approval.ts';
 import type { LoosenedSetting } from '../model/guard.ts';
 import { canonicalText } from '../model/json.ts';
-import { quoted } from '../model/quoted.ts';
+import { type ListElement, loosenedList } from '../model/loosened-list.ts';
 
 /** A setting of a stack, or a group of settings: the stricter value, and what was loosened. */
 export interface StricterSetting<T> {
@@ -42,16 +42,16 @@ export function stricterApprovals(
     },
     loosened: [
       ...(isWider
-        ? [{ name: `${from}.accept`, before: listText(accepted), after: listText(acceptedNow) }]
+        ? [loosenedList(`${from}.accept`, { before: elementsOf(accepted), after: elementsOf(acceptedNow) })]
         : []),
       ...(countNow < count ? [{ name: `${from}.count`, before: `${count}`, after: `${countNow}` }] : []),
       ...(people.isWider
         ? [
-            {
-              name: `${from}.from`,
-              before: was.from === undefined ? 'no signers' : listText(was.from),
-              after: listText(is.from),
-            },
+            loosenedList(
+              `${from}.from`,
+              { before: elementsOf(was.from), after: elementsOf(is.from) },
+              { before: 'no signers', after: 'no limit' },
+            ),
           ]
         : []),
       ...flags
@@ -59,30 +59,6 @@ export function stricterApprovals(
         .map(({ name }) => ({ name: `${from}.${name}`, before: 'false', after: 'true' })),
     ],
   };
-}
-
-/**
- * The signers that a file of allowed signers newly admits. The file is not part of a plan, so an added key would be valid from the
- * next commit on without a review.
- * @param texts undefined for a file that does not exist
- */
-export function loosenedSigners(
-  file: string,
-  texts: { readonly before: string | undefined; readonly after: string | undefined },
-): LoosenedSetting[] {
-  const linesOf = (text = '') =>
-    text.split(/\r?\n/).flatMap((line) => (/^\s*(#|$)/.test(line) ? [] : [line.trim()]));
-  const [before, after] = [linesOf(texts.before), linesOf(texts.after)];
-  const added = after.filter((line) => !before.includes(line));
-  const namesOf = (lines: readonly string[]) => listText(lines.map((line) => line.split(/\s/, 1)[0] ?? ''));
-  if (added.length === 0) return [];
-  return [
-    {
-      name: `the file ${quoted(file)} of signers`,
-      before: namesOf(before),
-      after: `${namesOf(after)}, with new lines for ${namesOf(added)}`,
-    },
-  ];
 }
 
 function acceptedBy({ accept }: ApprovalRules): Accepted {
@@ -140,12 +116,10 @@ function common(one: readonly Approver[], other: readonly Approver[]): readonly 
   return one.filter((each) => known.has(canonicalText({ ...each })));
 }
 
-/** Characters of a value: then both values and the name fit into one sentence of a report. */
-const maxShown = 200;
-
-/** The value as JSON on one line, cut if it is too long. */
-export function listText(value: readonly (string | Approver)[] | undefined): string {
-  if (value === undefined) return 'no limit';
-  const text = JSON.stringify(value);
-  return text.length <= maxShown ? text : `${text.slice(0, maxShown)}…`;
+/** The elements of a list of texts, or of objects. */
+export function elementsOf(list: readonly (string | Approver)[] | undefined): ListElement[] | undefined {
+  return list?.map((one) => {
+    const whole = canonicalText(typeof one === 'string' ? one : { ...one });
+    return { whole, shown: whole };
+  });
 }

@@ -33,13 +33,15 @@ export async function loosenedPolicies(
     name: 'the files of "spec.policies"',
     before: 'policies that are not valid',
     after: 'policies as they are now, without a comparison',
+    whole: { before: wholeOf(texts.before), after: wholeOf(texts.after) },
     isLost: true,
   };
   const loosened = before.policies.flatMap((policy): LoosenedSetting[] => {
     const now = after.policies.find(({ name }) => name === policy.name);
     if (!invalid.has(policy)) return loosenedBy(policy, now);
     const [was, is] = ['a policy that is not valid', now?.severity ?? 'nothing'];
-    return [{ name: nameOf(policy), before: was, after: is, isLost: true }];
+    const whole = { before: wholePolicy(policy), after: wholePolicy(now) };
+    return [{ name: nameOf(policy), before: was, after: is, whole, isLost: true }];
   });
   const source: PolicySource = { texts: texts.before, commit, earlier: true };
   return {
@@ -49,8 +51,18 @@ export async function loosenedPolicies(
 }
 
 function isSameTexts(one: readonly PolicyText[], other: readonly PolicyText[]): boolean {
-  const [a, b] = [one, other].map((texts) => JSON.stringify(texts.map(({ text }) => text).sort()));
-  return a === b;
+  return wholeOf(one) === wholeOf(other);
+}
+
+function wholeOf(texts: readonly PolicyText[]): string {
+  return JSON.stringify(texts.map(({ text }) => text).sort());
+}
+
+/** Everything in a policy that decides what it stops. */
+function wholePolicy(policy: Policy | undefined): string {
+  if (policy === undefined) return 'absent';
+  const { severity, match, rule, exemptions } = policy;
+  return JSON.stringify([severity, match, rule, exemptions]);
 }
 
 const strength: Readonly<Record<Severity, number>> = { warn: 0, confirm: 1, deny: 2 };
@@ -61,7 +73,8 @@ function nameOf({ name }: Pick<Policy, 'name'>): string {
 
 function loosenedBy(before: Policy, after: Policy | undefined): LoosenedSetting[] {
   const of = nameOf(before);
-  if (after === undefined) return [{ name: of, before: before.severity, after: 'nothing' }];
+  const whole = { before: wholePolicy(before), after: wholePolicy(after) };
+  if (after === undefined) return [{ name: of, before: before.severity, after: 'nothing', whole }];
   const about = ({ match }: Policy) => JSON.stringify(match);
   const changed = [
     { name: `the rule of ${of}`, was: before.rule, is: after.rule },
@@ -85,22 +98,22 @@ function loosenedBy(before: Policy, after: Policy | undefined): LoosenedSetting[
 
 /** Both texts if they are short, or else what differs, with a hash of the whole text. */
 function shownTexts(before: string, after: string): Omit<LoosenedSetting, 'name'> {
-  const hashes = { before: hashOf(before), after: hashOf(after) };
+  const whole = { before, after };
   if ([before, after].every((text) => /^[^\n\r\t]{0,200}$/.test(text) && !text.includes('  ')))
-    return { before, after, hashes };
+    return { before, after, whole };
   const [was, is] = [before, after].map((text) => JSON.stringify(text).slice(1, -1)) as [string, string];
   const shorter = Math.min(was.length, is.length);
   let start = 0;
   while (start < shorter && was[start] === is[start]) start += 1;
   let end = 0;
   while (end < shorter - start && was.at(-1 - end) === is.at(-1 - end)) end += 1;
-  const part = (text: string, hash: string) => {
+  const part = (text: string, all: string) => {
     const [from, to] = [Math.max(0, start - nearby), Math.min(text.length, text.length - end + nearby)];
     const shown = text.slice(from, Math.min(to, from + maxShown));
     const rest = from + shown.length < text.length ? '…' : '';
-    return `${from > 0 ? '…' : ''}${shown}${rest} (sha256 ${hash})`;
+    return `${from > 0 ? '…' : ''}${shown}${rest} (sha256 ${hashOf(all)})`;
   };
-  return { before: part(was, hashes.before), after: part(is, hashes.after), hashes };
+  return { before: part(was, before), after: part(is, after), whole };
 }
 
 /** Characters that are shown on each side of a difference, and characters in total, at most. */

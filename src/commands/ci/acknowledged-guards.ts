@@ -200,9 +200,9 @@ export async function unshownSettings(
     if (before !== undefined) shown.push(...(await shownBy({ commit, before })));
   }
   const isShown = ({ name, ...setting }: LoosenedSetting) => {
-    // `before` and `after` may show only what differs, so hashes of the whole values are compared if there are any.
-    const steps = shown.filter((step) => step.name === name).map(({ hashes, ...step }) => hashes ?? step);
-    const { before, after } = setting.hashes ?? setting;
+    // `before` and `after` may show only what differs, so the whole values are compared.
+    const steps = shown.filter((step) => step.name === name).map(({ whole, ...step }) => whole ?? step);
+    const { before, after } = setting.whole ?? setting;
     const known = new Set([before]);
     for (const _ of steps) for (const step of steps) if (known.has(step.before)) known.add(step.after);
     return steps.length > 0 && known.has(after);

@@ -1,6 +1,7 @@
 /** What an apply of a commit covers: the commits since the last apply, and the stricter one of each setting then and now. */
 import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
+import { loosenedSigners } from '../../approvals/loosened-signers.ts';
 import {
   type CommitRange,
   commitsSince,
@@ -20,9 +21,8 @@ import { LedgerError, WaitEnded } from '../../model/ledger.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import { stricterOf } from '../../plan/loosened.ts';
-import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import { CommitStacks } from '../../run/ci/commit-stacks.ts';
-import { changedFiles } from '../../run/ci/stack-files.ts';
+import { changedFiles, filesOfSigners } from '../../run/ci/stack-files.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -92,9 +92,8 @@ export async function findApplyScope(
   const rules = stricter.stack.approvals ?? {};
   const baseline =
     before === undefined || earlier === undefined ? undefined : { commit: earlier, path: stackPath };
-  const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
-  const loosened = [...stricter.loosened, ...signers];
   const versions = [before && baseline && { ...baseline, stack: before }, { ...after, stack }] as const;
+  const loosened = [...stricter.loosened, ...(await newSigners(versions, at))];
   const withPolicies = await withEarlierPolicies({ ...stricter, loosened }, versions, search);
   return {
     ...{ stricter: withPolicies, head, range, at, authors, baseline, isFirst },
@@ -246,8 +245,8 @@ export async function loosenedBy(
   const mergeBase = await mergeBaseOf(commit, before, search.at);
   const [was, is] = [await stackAt(mergeBase, search), await stackAt(commit, search)];
   if (was === undefined || is === undefined) return [];
-  const { stack, loosened } = stricterOf(was.stack, is.stack);
-  const signers = await newSigners(stack.approvals ?? {}, search.at, { before: was, after: is });
+  const { loosened } = stricterOf(was.stack, is.stack);
+  const signers = await newSigners([was, is], search.at);
   return [...loosened, ...signers, ...(await policiesBetween(was, is, search)).loosened];
 }
 
@@ -298,20 +297,20 @@ async function withStacks<T>(
   }
 }
 
-/** The keys that were added to the files of signers. */
+/** The keys that were added to files of signers, and those in files that the earlier version did not name. */
 async function newSigners(
-  { from = [] }: ApprovalRules,
+  [before, after]: readonly [StackVersion | undefined, StackVersion],
   at: GitContext,
-  { before, after }: Readonly<Record<'before' | 'after', StackPlace>>,
 ): Promise<LoosenedSetting[]> {
-  const textIn = ({ commit, path }: StackPlace, signers: string) =>
-    fileAtCommit(at, commit, posix.join(posix.dirname(path), signers));
+  if (before === undefined) return [];
+  const known = filesOfSigners(before.stack);
+  const textIn = ({ commit, path }: StackVersion, file: string) =>
+    fileAtCommit(at, commit, posix.join(posix.dirname(path), file));
   const found: LoosenedSetting[] = [];
-  for (const one of from)
-    if ('signers' in one) {
-      const texts = { before: await textIn(before, one.signers), after: await textIn(after, one.signers) };
-      found.push(...loosenedSigners(one.signers, texts));
-    }
+  for (const file of filesOfSigners(after.stack)) {
+    const was = known.includes(file) ? await textIn(before, file) : undefined;
+    found.push(...loosenedSigners(file, { before: was, after: await textIn(after, file) }));
+  }
   return found;
 }
 

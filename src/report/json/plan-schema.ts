@@ -135,6 +135,9 @@ const guard = Type.Object(
     message: Type.String(),
     concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this resource') }, closed)),
     ruleHash: Type.Optional(text('of a policy: a hash of its severity, match and rule')),
+    settingHash: Type.Optional(
+      text('of "loosened": a hash of the setting with its whole values before and after'),
+    ),
   },
   { ...closed, description: 'one guard that fires: for one kind in one target, one target, or the plan' },
 );

@@ -258,7 +258,7 @@ function policiesJson({ sources, exempted, ...rest }: PlanPolicies): NonNullable
 }
 
 function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][number] {
-  const { id, effect, kind, target, counted, of, limit, message, ruleHash } = guard;
+  const { id, effect, kind, target, counted, of, limit, message, ruleHash, settingHash } = guard;
   return {
     id,
     effect,
@@ -270,6 +270,7 @@ function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][number] {
     message,
     concerns: concerns.map(({ address, messages }) => ({ ...addressMembers(address), says: [...messages] })),
     ...(ruleHash === undefined ? {} : { ruleHash }),
+    ...(settingHash === undefined ? {} : { settingHash }),
   };
 }
 

@@ -4,10 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loosenedSigners } from '../../approvals/loosened-signers.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
-import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import type { CliHost } from '../host.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
 import { declaredSources } from '../needed-secrets.ts';
@@ -63,15 +63,16 @@ export async function findBaseline(
   };
 }
 
-/** The signers that were added since the base to files that both versions name. */
+/** The signers that were added since the base, also those in files that only the newer version names. */
 async function newSigners(before: Stack | undefined, now: Stack | undefined): Promise<LoosenedSetting[]> {
   if (before === undefined || now === undefined) return [];
-  const inBoth = filesOfSigners(now).filter((path) => filesOfSigners(before).includes(path));
+  const known = filesOfSigners(before);
   const textIn = ({ directory }: Stack, path: string) =>
     readFile(join(directory, path), 'utf8').catch(() => undefined);
-  const found = inBoth.map(async (path) =>
-    loosenedSigners(path, { before: await textIn(before, path), after: await textIn(now, path) }),
-  );
+  const found = filesOfSigners(now).map(async (path) => {
+    const was = known.includes(path) ? await textIn(before, path) : undefined;
+    return loosenedSigners(path, { before: was, after: await textIn(now, path) });
+  });
   return (await Promise.all(found)).flat();
 }
 

@@ -114,8 +114,17 @@ export function adjustTo({
     const strict = withPolicySources(strictest, policies?.sources ?? []);
     const stack =
       placesFrom === undefined ? strict : stricterOf(strict, withPlacesOf(placesFrom, strict)).stack;
-    return { stack, loosened: unknown === undefined ? loosened : [unknown, ...loosened] };
+    return { stack, loosened: unknown === undefined ? loosened : [withWhole(unknown, head), ...loosened] };
   };
+}
+
+/** An acknowledgement of an unknown setting covers only the settings that the head has. */
+function withWhole(unknown: LoosenedSetting, head: Stack): LoosenedSetting {
+  const { guards, lint, secrets, approvals, policies, targets } = head;
+  const settings = { guards, lint, secrets, approvals, policies, targets };
+  // As JSON it has no undefined members.
+  const after = canonicalText(JSON.parse(JSON.stringify(settings)));
+  return { ...unknown, whole: { before: unknown.before, after } };
 }
 
 /** The sources of secrets that manifests of the head name, and that neither manifests nor `spec.secrets` of the base name. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { emptyStack, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { makeSigner } from '../../support/ci/signers.ts';
 import { secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
@@ -81,4 +82,58 @@ it('An acknowledgement does not cover a setting that was loosened outside of the
   scene.push({ 'pay/trueup.yaml': stackOf(5, 'alice') });
   acknowledge(await change('second', 'bob', stackOf(9, 'alice')));
   await scene.ciApply(0);
+});
+
+it.each<[string, readonly object[]]>([
+  ['a known file', [{ user: 'alice' }, { signers: 'allowed_signers' }]],
+  ['a file that the stack did not name before', [{ user: 'alice' }]],
+])('An acknowledgement of signers in %s covers no other key with the same name', async (_, fromBefore) => {
+  const specWith = (from: readonly object[]) => ({ approvals: { accept: ['review', 'signature'], from } });
+  const scene = await openApplyScene({ spec: specWith(fromBefore) });
+  const from = [{ user: 'alice' }, { signers: 'allowed_signers' }];
+  const carol = makeSigner(scene.keys, 'carol');
+  const evil = makeSigner(scene.keys, 'evil').replace('evil@', 'carol@');
+  const { pull, approve, merge, plan } = await scene.pull([workspace('first')], {
+    ...{ file: 'first.yaml', author: 'bob', isPlannedByJob: true },
+    files: { 'trueup.yaml': emptyStack(scene.bench, { spec: specWith(from) }), allowed_signers: carol },
+  });
+  expect(plan.guards.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(
+      /"allowed_signers" of signers is loosened from no signers to \[key SHA256:\S{43} of "carol@example\.com"\]/,
+    ),
+  );
+  approve('alice');
+  scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
+  merge();
+  scene.push({ 'pay/allowed_signers': evil });
+  await scene.expectRefused(
+    /no acknowledged plan showed that the file "allowed_signers" of signers is loosened from no signers to .*carol@/,
+    5,
+  );
+  scene.push({ 'pay/allowed_signers': carol });
+  await scene.ciApply(0);
+});
+
+it('An acknowledgement of a long list of approvers does not cover one who was added outside of the pull request', async () => {
+  const owners = Array.from({ length: 14 }, (_, at) => `platform-owner-${at}`);
+  const spec = (...users: readonly string[]) => ({
+    approvals: { accept: ['review'], from: ['alice', ...owners, ...users].map((user) => ({ user })) },
+  });
+  const scene = await openApplyScene({ spec: spec() });
+  const stackOf = (...users: readonly string[]) => emptyStack(scene.bench, { spec: spec(...users) });
+  scene.push({ 'pay/trueup.yaml': stackOf('mallory') });
+  const { pull, approve, merge, plan } = await scene.pull([workspace('first')], {
+    ...{ file: 'first.yaml', author: 'bob', isPlannedByJob: true },
+    files: { 'trueup.yaml': stackOf('mallory', 'newbie') },
+  });
+  expect(plan.guards[0]?.message).toContain(
+    'spec.approvals.from is loosened from a list of 16 to a list of 17, with {"user":"newbie"} added (an acknowledgement covers all elements)',
+  );
+  approve('alice');
+  scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
+  merge();
+  await scene.expectRefused(
+    /no acknowledged plan showed that spec\.approvals\.from is loosened from a list of 15 to a list of 17, with \{"user":"mallory"\}, /,
+    5,
+  );
 });

@@ -110,6 +110,23 @@ describe('A merge group', () => {
     expect((await group(scene, stackWith(7))).code).toBe(4);
   });
 
+  it('fails if it adds a pattern to a long list that no comment shows', async () => {
+    const scene = await openCiScene();
+    const known = Array.from({ length: 16 }, (_, at) => `PLATFORM_APPLICATION_${at}_*`);
+    const stackWith = (...more: readonly string[]) => ({
+      'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { secrets: { env: [...known, ...more] } } }),
+    });
+    scene.push(stackWith());
+    scene.propose(stackWith('OUR_TOKEN'));
+    await scene.job();
+    const seen = await group(scene, stackWith('OUR_TOKEN'));
+    expect(seen, seen.err).toMatchObject({ code: 0 });
+    const other = await group(scene, stackWith('*'));
+    expect(other.code).toBe(4);
+    expect(other.err).toContain('none of them shows the guard "loosened"');
+    expect(other.err).toContain('with "*" added');
+  });
+
   it('fails if a policy has a message that no comment shows', async () => {
     const scene = await openCiScene();
     const ruled = (message: string) => ({

@@ -152,7 +152,7 @@ describe('Policies of a branch of a remote', () => {
     const guards = await guardsOf(scene);
     expect(guards.map(({ id }) => id)).toEqual(['policy/no-auto-apply', 'loosened', 'loosened']);
     expect(guards[1]?.message).toContain(
-      'spec.policies.from is loosened from "origin/main:policies" to "origin/change:policies"',
+      'spec.policies.from is loosened from ["origin/main:policies"] to ["origin/change:policies"], with "origin/change:policies" added and "origin/main:policies" removed',
     );
   });
 

@@ -226,4 +226,29 @@ describe('trueup ci apply', () => {
     await scene.ciApply(0);
     expect(await scene.bench.idsOf('app')).toHaveLength(1);
   });
+
+  it('does not accept the acknowledgement of a removed policy whose rule was weakened outside of the pull request', async () => {
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...withPolicies, ledger: 'git' } }),
+      'pay/policies/rules.yaml': policiesText(noAutoApply()),
+    });
+    await scene.ciApply(0);
+    const change = async (name: string, text: string) => {
+      const { pull, approve, merge } = await scene.pull([workspace(name)], {
+        ...{ file: `${name}.yaml`, isPlannedByJob: true, files: { 'policies/rules.yaml': text } },
+      });
+      approve('alice');
+      scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
+      merge();
+    };
+    scene.push({ 'pay/policies/rules.yaml': policiesText(noAutoApply({ rule: 'true' })) });
+    await change('app', other);
+    scene.bench.wire.reset();
+    await scene.expectRefused('no acknowledged plan showed that the policy "no-auto-apply" is loosened', 5);
+    // A pull request that removes the policy as it was applied shows it.
+    scene.push({ 'pay/policies/rules.yaml': policiesText(noAutoApply()) });
+    await change('more', other);
+    await scene.ciApply(0);
+  });
 });

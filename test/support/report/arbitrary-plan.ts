@@ -236,6 +236,7 @@ const guard: fc.Arbitrary<Guard> = fc
       of: fc.nat(50),
       limit: fc.nat(50),
       ruleHash: hostileText,
+      settingHash: hostileText,
     }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
