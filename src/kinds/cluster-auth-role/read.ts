@@ -1,7 +1,7 @@
 /**
  * Reads the roles of a mount: one list, by LIST or by its equivalent GET, then one read for each role that is declared,
- * recorded, begun by an unfinished apply, or in the `owns` of the target. Other roles are counted and not read. A mount of another
- * method counts as unread.
+ * recorded, begun by an unfinished apply, or in the `owns` of the target. Other roles are counted and not read. A role that must not
+ * count as gone by mistake is read even if the list lacks it. A mount of another method counts as unread.
  */
 import {
   anotherMethod,
@@ -19,7 +19,7 @@ import { type Address, formatAddress, knownAddress, parseAddress } from '../../m
 import type { Answer } from '../../model/http.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
 import { ownsName } from '../../model/name-pattern.ts';
-import { quoted } from '../../model/quoted.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Spec } from '../../model/resource.ts';
 import type { Target } from '../../model/stack.ts';
 import { fieldNamesOf, names } from './fields.ts';
@@ -37,25 +37,32 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const list = await listRoles(session);
   if (list.keys === undefined) return { ...noResources, unread: list.unread ?? '' };
   const selected = list.keys.filter((name) => known.has(name) || others?.(name) === true);
-  const readings = await readRoles(session, selected, type);
+  const unlisted = unlistedNames(request, new Set(list.keys));
+  const readings = await readRoles(session, [...selected, ...unlisted], type);
   if ('broken' in readings) {
-    const why = `${mountText(session)} could not read any of its ${list.keys.length} roles: ${readings.broken}`;
+    const count = list.keys.length + unlisted.size;
+    const why = `${mountText(session)} could not read any of its ${count} roles: ${readings.broken}`;
     return { ...noResources, unread: why };
   }
   const another = type.is === 'unknown' ? await whyOtherMethod(session, readings, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
   const resources = readings.flatMap(({ live }) => live ?? []);
   const answered: readonly Spec[] = resources.map(({ spec }) => spec);
-  const missing = readings.filter(isMissing).map(({ address }) => address.name);
+  const isListed = ({ address }: RoleReading) => !unlisted.has(address.name);
+  const missing = readings
+    .filter((one) => isListed(one) && isMissing(one))
+    .map(({ address }) => address.name);
   const doubted = await rolesNotGone(session, missing);
   const unseen = readings.flatMap(({ address, incomplete = doubted.get(address.name) }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
   );
+  const found = resources.filter(({ address }) => unlisted.has(address.name));
   return {
     resources,
     unseen: new Map(unseen),
-    total: list.keys.length - (missing.length - doubted.size),
-    incomplete: unseen.map(([, why]) => why),
+    // A list that lacks roles does not count them either; `incomplete` reports it.
+    ...(found.length > 0 ? {} : { total: list.keys.length - (missing.length - doubted.size) }),
+    incomplete: [...unseen.map(([, why]) => why), ...unlistedProblems(session, found)],
     invisible: fieldNamesOf(session.dialect).filter((field) =>
       answered.some((spec) => spec[field] === undefined),
     ),
@@ -97,6 +104,32 @@ function knownNames({ declared, records, begun = new Set() }: ReadRequest): Read
     ...[...records.keys(), ...begun].map(parseAddress),
   ];
   return new Set(addresses.map(({ name }) => names.fold(name)));
+}
+
+/**
+ * The roles whose record is dropped, or whose removal counts as done, if they do not exist: the recorded and begun ones, and those with
+ * a removal request. The list alone does not prove that: it may lack a role once. What this run has deleted is known to be gone.
+ */
+function unlistedNames(
+  { declared, records, begun = new Set(), deleted }: ReadRequest,
+  listed: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const requested = declared.filter(({ metadata }) => metadata.remove !== undefined);
+  const texts = [...records.keys(), ...begun, ...requested.map(({ address }) => formatAddress(address))];
+  const folded = texts
+    .filter((text) => deleted?.has(text) !== true)
+    .map((text) => names.fold(parseAddress(text).name));
+  return new Set(folded.filter((name) => !listed.has(name)));
+}
+
+/** A list that lacks roles that exist may lack others, too. */
+function unlistedProblems(session: Session, found: readonly LiveRole[]): string[] {
+  if (found.length === 0) return [];
+  const [verb, pronoun] = found.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const lacking = quoteSome(found.map(({ address }) => address.name).sort());
+  return [
+    `the list of the roles of ${mountText(session)} lacks ${lacking}, which ${verb} found by reading ${pronoun}, so it may lack others`,
+  ];
 }
 
 /**

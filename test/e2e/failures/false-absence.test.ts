@@ -1,7 +1,7 @@
-/** A service that wrongly answers 404 once: a record is removed only after a plan has seen that the resource is gone. */
+/** A service that hides a resource once, by a 404 or in a list: a record is removed only after a plan has seen that the resource is gone. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
-import { role, workspace } from '../../support/cli/documents.ts';
+import { removalRequest, role, workspace } from '../../support/cli/documents.ts';
 import { type Answer, fakeAnswer, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
 
 const notFound = fakeAnswer({ answer: 404, body: { errors: [] } });
@@ -99,6 +99,72 @@ describe('a role to delete that the last read before the write does not find', (
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('1 unchanged');
     expect(await recordOf(stack, old)).toBeUndefined();
+  });
+});
+
+describe('a role that one list of roles lacks', () => {
+  const web = 'ClusterAuthRole/prod/web';
+  const isListed = ({ method }: SeenRequest) => method === 'LIST';
+  const isRead = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/role/web');
+
+  const withoutWeb = async (pass: () => Promise<Answer>) => {
+    const answer = await pass();
+    const { data, ...rest } = JSON.parse(answer.text);
+    const keys = data.keys.filter((key: string) => key !== 'web');
+    return { ...answer, text: JSON.stringify({ ...rest, data: { keys } }) };
+  };
+  const empty = async () => notFound;
+
+  async function begun(answer: (pass: () => Promise<Answer>) => Promise<Answer>) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(role('api'), role('web'));
+    answerBy(bench, answerOnce({ is: isListed, number: 1 }, answer));
+    return { bench, stack };
+  }
+
+  it.each([
+    ['lacks its name', withoutWeb],
+    ['says that there are no roles', empty],
+  ])('because it %s keeps its record, and the next apply deletes it', async (_, answer) => {
+    const { bench, stack } = await begun(answer);
+    await stack.declare(role('api'));
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toMatch(
+      /the list of the roles of the mount "cluster" of target "prod" lacks ("api", )?"web", which (is|are) found by reading (it|them), so it may lack others/,
+    );
+    expect(out).not.toContain('No changes');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await recordOf(stack, web)).toMatchObject({ origin: 'created' });
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/web']);
+    expect(await recordOf(stack, web)).toBeUndefined();
+  });
+
+  it('is not created again if it is declared, and the plan is incomplete', async () => {
+    const { stack } = await begun(withoutWeb);
+    const { changes, coverage } = await stack.plan(1);
+    expect(changes).toEqual([]);
+    expect(coverage.complete).toBe(false);
+    expect((await stack.plan(0)).coverage.complete).toBe(true);
+  });
+
+  it('is not reported as removed if a removal request names it, even without a record', async () => {
+    const { bench } = await begun(withoutWeb);
+    const other = await bench.checkout({ name: 'other' });
+    await other.declare(role('own'), removalRequest('ClusterAuthRole', 'web', 'safe'));
+    const { out } = await other.run(['apply', '--yes'], 9);
+    expect(out).toContain('"ClusterAuthRole/prod/web" does not belong to this stack');
+  });
+
+  it('because somebody deleted it is read once more, and its record is removed', async () => {
+    const { bench, stack } = await begun((pass) => pass());
+    await bench.byHandMount('DELETE', 'role/web');
+    await stack.declare(role('api'));
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.seen.filter(isRead)).toMatchObject([{ status: 404 }]);
+    expect(await recordOf(stack, web)).toBeUndefined();
   });
 });
 

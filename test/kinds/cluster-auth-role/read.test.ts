@@ -8,7 +8,7 @@ import {
   openCannedMount,
   openEmbeddedMount,
 } from '../../support/services/cluster-auth/open-mount.ts';
-import { readAddress } from '../../../src/model/address.ts';
+import { formatAddress, readAddress } from '../../../src/model/address.ts';
 
 let mount: Mount | undefined;
 afterEach(async () => {
@@ -59,6 +59,47 @@ describe('Reading the roles of a mount', () => {
       'GET /v1/auth/cluster/role/payments-api',
       'GET /v1/auth/cluster/role/recorded',
     ]);
+  });
+
+  it('reads recorded and begun roles that the list lacks, but none that this run has deleted', async () => {
+    const { session, seen } = await canned((line) => {
+      if (line.includes('list=true')) return { status: 200, body: { data: { keys: ['listed'] } } };
+      return line.endsWith('/gone')
+        ? { status: 404, body: { errors: [] } }
+        : { status: 200, body: { data: plain } };
+    });
+    const set = await kind.read(session, {
+      ...readRequest([role('listed'), role('new')], [role('recorded'), role('gone'), role('deleted')]),
+      begun: new Set([formatAddress(role('Begun').address)]),
+      deleted: new Set([formatAddress(role('deleted').address)]),
+    });
+    expect(set.resources.map(({ address }) => address.name)).toEqual(['listed', 'recorded', 'begun']);
+    expect(set.total).toBeUndefined();
+    expect(set.incomplete).toEqual([
+      'the list of the roles of the mount "cluster" of target "prod" lacks "begun", "recorded", which are found by reading them, so it may lack others',
+    ]);
+    expect(seen.slice(1).toSorted()).toEqual(
+      ['begun', 'gone', 'listed', 'recorded'].map((name) => `GET /v1/auth/cluster/role/${name}`),
+    );
+  });
+
+  it('takes a recorded role for gone if neither the list nor a read finds it', async () => {
+    const { session } = await embedded(['there']);
+    const set = await kind.read(session, readRequest([role('there')], [role('gone')]));
+    expect(set).toMatchObject({ total: 1, incomplete: [] });
+    expect(set.unseen).toEqual(new Map());
+  });
+
+  it('does not take a recorded role for gone that the list lacks and that cannot be read', async () => {
+    const { session } = await canned((line) => {
+      if (line.includes('list=true')) return { status: 200, body: { data: { keys: ['there'] } } };
+      return line.endsWith('/there')
+        ? { status: 200, body: { data: plain } }
+        : { status: 403, body: { errors: ['permission denied'] } };
+    });
+    const set = await kind.read(session, readRequest([role('there')], [role('secret')]));
+    expect([...(set.unseen?.keys() ?? [])]).toEqual(['ClusterAuthRole/prod/secret']);
+    expect(set.incomplete).toEqual([expect.stringContaining('role "secret" was not read')]);
   });
 
   it('finds a role whose manifest spells its name in capitals', async () => {
