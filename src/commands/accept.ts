@@ -116,7 +116,6 @@ async function accept(
       secrets,
       attempt: async (drafts) => attemptWith(await loadManifests(path, host, { drafts })),
     });
-    const unread = input.targets.some((target) => target.unread !== undefined);
     const nothing = nothingOf(first, request);
     const blocked = new Map(
       guardRemovals(resolved.placed, { ...ledger, declared: manifests.resources }, stack.guards),
@@ -130,7 +129,7 @@ async function accept(
         : `, and reverts ${counted(refused, 'value that was', 'values that were')} not accepted`;
     const next = `Next: ${command('apply')} records the new values${reverts}. Until then, ${command('drift')} still lists them.\n`;
     const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked, next });
-    if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
+    if (code !== exitCodes.done || nothing !== 'not-all-seen') return code;
     return resolved.placed.length > 0 ? exitCodes.partial : exitCodes.error;
   });
 }

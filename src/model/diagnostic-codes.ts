@@ -135,7 +135,7 @@ const ledgerCodes = {
   'history-unwritten': {
     title: 'The history of an apply is incomplete',
     class: 'failure',
-    fix: 'repair the file or database of the history, and run "trueup apply" again: it completes the history',
+    fix: 'repair the file or database of the history, and run "trueup apply" again: it finds out and records what this apply did',
   },
   'history-damaged': {
     title: 'An entry of the history cannot be read',

@@ -123,27 +123,28 @@ export interface PlanResult {
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const found = input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat());
-  const planDraft = draftAll(context, [...found, ...stackProblems(context, input)]);
+  const planDraft = draftAll(context, found.concat(stackProblems(context, input)));
   const { drafts: all, forget, leftOut } = planDraft;
   const { drafts, along, problems: ofPart } = restrictToPart(context, planDraft);
-  const problems = [...planDraft.problems, ...ofPart];
   const isInThisPart = isInPart(context, along);
-  problems.push(...findDanglingReferences(context, drafts), ...liveSecretNames(context));
+  const problems = [planDraft.problems, ofPart, findDanglingReferences(context, drafts)].flat();
+  problems.push(...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
-  const unordered = pending.map((draft) =>
-    withShownNames(
-      context,
-      withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
-    ),
-  );
+  const unordered = pending.map((draft) => {
+    const withRefusals = withPredictedRefusals(context, withCalls(context, draft, drafts), drafts);
+    return withShownNames(context, withLosses(withRefusals, losses));
+  });
   const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, unordered));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
-  const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = { ...selectionOf(input), ...partOf(input, { along, leftOut }) };
   const names = findChangedNames(context, drafts);
   const meaning = {
-    ...{ stack: input.stack.name, targets, ...selection },
+    ...{
+      stack: input.stack.name,
+      targets: input.targets.map(({ target }) => planTarget(target)),
+      ...selection,
+    },
     ...{ changes, changedNames: changedNamesOf(names) },
   };
   const plan: Plan = {

@@ -167,7 +167,7 @@ function foundMembers(
 }
 
 const repairHint =
-  '  repair the place of the history, and run "trueup apply" again: it completes the history';
+  '  repair the place of the history, and run "trueup apply" again: it finds out and records what this apply did';
 
 function hasSameRecords(one: Ledger, other: Ledger): boolean {
   const [before, after] = [one, other].map(({ records }) =>

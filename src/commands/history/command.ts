@@ -192,25 +192,20 @@ const columnTitles = ['id', 'began', 'who', 'outcome', 'commit'];
 
 /** In the given order, newest first. */
 function renderHistory(entries: readonly HistoryEntry[], { paint, resource }: HistoryTextOptions): string {
-  if (entries.length === 0)
-    return resource === undefined
-      ? 'Nothing was applied yet'
-      : `No apply in the history changed ${printable(resource)}`;
+  if (entries.length === 0 && resource === undefined) return 'Nothing was applied yet';
+  if (entries.length === 0) return `No apply in the history changed ${printable(resource ?? '')}`;
   const rows = entries.map((entry) => [
     printable(entry.id),
     printable(entry.began),
     printable(entry.run.who),
-    resource === undefined ? entrySummary(entry) : entry.changes.map(changeSummary).join(', '),
+    resource === undefined ? entrySummary(entry) : changeSummaries(entry).join(', '),
     commitText(entry, 12),
   ]);
   const widths = columnTitles.map((head, at) =>
     Math.max(columns(head), ...rows.map((row) => columns(row[at] ?? ''))),
   );
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, at) => pad(cell, widths[at] ?? 0))
-      .join('  ')
-      .trimEnd();
+  const padded = (cell: string, at: number) => pad(cell, widths[at] ?? 0);
+  const line = (row: readonly string[]) => row.map(padded).join('  ').trimEnd();
   const pruned = entries.at(-1)?.pruned;
   const end =
     pruned === undefined ? [] : [`Older applies were dropped, the newest of ${printable(pruned.until)}`];
@@ -219,7 +214,8 @@ function renderHistory(entries: readonly HistoryEntry[], { paint, resource }: Hi
 
 /** `9 applied, 1 failed`, or that a killed apply did not end. */
 function entrySummary({ ended, changes, part }: HistoryEntry): string {
-  if (ended === undefined) return `did not end (${counted(changes.length, 'change')} begun)${partText(part)}`;
+  const number = counted(changes.length, 'change');
+  if (ended === undefined) return `did not end (of ${number}, any may have been made)${partText(part)}`;
   if (changes.length === 0) return 'nothing to do, recorded as found';
   const known = changes.flatMap(({ outcome }) => (outcome === undefined ? [] : [{ kind: outcome }]));
   const open = changes.length - known.length;
@@ -228,15 +224,17 @@ function entrySummary({ ended, changes, part }: HistoryEntry): string {
 }
 
 function partText(part: HistoryEntry['part']): string {
-  if (part === undefined) return '';
-  return `, a part: ${part.selected}${part.of === undefined ? '' : ` of ${part.of}`} resources`;
+  return part ? `, a part: ${part.selected}${part.of === undefined ? '' : ` of ${part.of}`} resources` : '';
 }
 
 /** `update applied: autoApply, tags` */
-function changeSummary({ action, outcome, fields }: HistoryChange): string {
-  const names = [...new Set(fields.map(({ path: [name = ''] }) => name))];
-  const shown = firstFew(names, 4).map(printable).join(', ');
-  return `${action} ${outcome ?? 'not reached'}${shown === '' || action === 'create' ? '' : `: ${shown}`}`;
+function changeSummaries({ ended, changes }: HistoryEntry): string[] {
+  const unknown = ended === undefined ? 'may have been made' : 'not reached';
+  return changes.map(({ action, outcome = unknown, fields }) => {
+    const names = [...new Set(fields.map(({ path: [name = ''] }) => name))];
+    const shown = action === 'create' ? '' : firstFew(names, 4).map(printable).join(', ');
+    return `${action} ${outcome}${shown === '' ? '' : `: ${shown}`}`;
+  });
 }
 
 /** One apply: who, where, when, from which commit; then each change with its values before and after. */

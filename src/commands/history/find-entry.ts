@@ -9,7 +9,10 @@ import { CommandStop } from '../../run/command-stop.ts';
 export async function findEntry(name: string, store: HistoryStore, stack: string): Promise<HistoryEntry> {
   const found = name === 'latest' ? await findLatest(store) : await findById(name, store, stack);
   if (found !== undefined) return found;
-  const message = `the history of stack ${quoted(stack)} has no apply ${quoted(name)}: see "trueup history"`;
+  const message =
+    name === 'latest'
+      ? `nothing was applied yet: the history of stack ${quoted(stack)} has no "latest"`
+      : `the history of stack ${quoted(stack)} has no apply ${quoted(name)}: see "trueup history"`;
   throw new CommandStop('unknown-apply', message);
 }
 

@@ -236,7 +236,7 @@ function groupLines(group: readonly Outcome[], paint: Paint): string[][] {
       ? `not sent: ${runStopped}`
       : 'skipped: depends on a change that was not sent';
   const shown = group.slice(0, maxListed - 2).map((outcome) => titleOf(outcome, paint));
-  const more = `and ${group.length - shown.length} more: "trueup history show" lists each`;
+  const more = `and ${group.length - shown.length} more: "trueup history show latest" lists each`;
   return [[...shown, ...indent([more, `${counted(group.length, 'change')}: ${reason}`], 4)]];
 }
 

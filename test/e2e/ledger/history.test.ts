@@ -160,7 +160,7 @@ describe('trueup history show', () => {
   it('says before the first apply that there is no "latest"', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
-    expect((await stack.run(['history', 'show', 'latest'], 1)).err).toContain('has no apply "latest"');
+    expect((await stack.run(['history', 'show', 'latest'], 1)).err).toContain('nothing was applied yet');
   });
 
   it('shows an apply that was killed, and that its outcome is unknown', async () => {
@@ -175,7 +175,7 @@ describe('trueup history show', () => {
     bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: kill } });
     applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
     await applying.ended;
-    expect((await stack.run(['history'], 0)).out).toContain('did not end (1 change begun)');
+    expect((await stack.run(['history'], 0)).out).toContain('did not end (of 1 change, any may have been made)');
     expect(await show(stack)).not.toHaveProperty('ended');
     expect(await revert(stack)).toContain('# Workspace/acme/app: was created, perhaps: check it before');
   });
@@ -302,7 +302,7 @@ describe('an apply whose history or lock cannot be written at its end', () => {
     const { code, out, err } = await applyWithout(/history\/.*\.json$/);
     expect(out).toContain('1 applied');
     expect(err).toContain('error: the history lacks the end of this apply');
-    expect(err).toContain('run "trueup apply" again: it completes the history');
+    expect(err).toContain('run "trueup apply" again: it finds out and records what this apply did');
     expect(code).toBe(1);
   });
 

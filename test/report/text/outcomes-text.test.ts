@@ -70,13 +70,13 @@ describe('after a run that was stopped', () => {
       "skipped   ~ Toy/acme/toy-1
       skipped   ~ Toy/acme/toy-2
       skipped   ~ Toy/acme/toy-3
-          and 197 more: "trueup history show" lists each
+          and 197 more: "trueup history show latest" lists each
           200 changes: not sent: the run was stopped
 
       skipped   ~ Toy/acme/toy-1
       skipped   ~ Toy/acme/toy-2
       skipped   ~ Toy/acme/toy-3
-          and 87 more: "trueup history show" lists each
+          and 87 more: "trueup history show latest" lists each
           90 changes: skipped: depends on a change that was not sent
 
       1 applied, 290 skipped"
