@@ -142,6 +142,12 @@ const ledgerCodes = {
     class: 'failure',
     fix: 'restore it from a backup, or remove it: only what its apply began and did not end is forgotten',
   },
+  'begun-unknown': {
+    title: 'Whether an earlier apply left something unfinished is not known',
+    class: 'failure',
+    warning: true,
+    fix: 'restore the entry of the history that cannot be read, or remove it: then its apply counts as one that left nothing',
+  },
   'stack-renamed': {
     title: 'The stack was renamed, and the new name has taken over its ledger',
     class: 'failure',

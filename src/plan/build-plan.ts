@@ -126,7 +126,6 @@ export function buildPlan(input: PlanInput): PlanResult {
   const planDraft = draftAll(context, found.concat(stackProblems(context, input)));
   const { drafts: all, forget, leftOut } = planDraft;
   const { drafts, along, problems: ofPart } = restrictToPart(context, planDraft);
-  const isInThisPart = isInPart(context, along);
   const problems = [planDraft.problems, ofPart, findDanglingReferences(context, drafts)].flat();
   problems.push(...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
@@ -137,14 +136,11 @@ export function buildPlan(input: PlanInput): PlanResult {
   });
   const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, unordered));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
+  const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = { ...selectionOf(input), ...partOf(input, { along, leftOut }) };
   const names = findChangedNames(context, drafts);
   const meaning = {
-    ...{
-      stack: input.stack.name,
-      targets: input.targets.map(({ target }) => planTarget(target)),
-      ...selection,
-    },
+    ...{ stack: input.stack.name, targets, ...selection },
     ...{ changes, changedNames: changedNamesOf(names) },
   };
   const plan: Plan = {
@@ -154,7 +150,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     notices: sortNotices([
       ...planDraft.notices,
       ...noticesOfUnchanged(drafts),
-      ...doneMoves(context).filter(({ address }) => isInThisPart(address)),
+      ...doneMoves(context).filter(({ address }) => isInPart(context, along)(address)),
     ]),
     problems: asReported(joinForeignIds(problems)),
     guards: findGuards(context, drafts, { all, removedByParts: input.removedByParts, names }),

@@ -102,7 +102,7 @@ function addressesOf(changes: readonly OpenChange[]): AddressText[] {
 
 function damagedWarning({ message }: LedgerError): Diagnostic {
   return {
-    code: 'history-damaged',
+    code: 'begun-unknown',
     severity: 'warning',
     class: 'failure',
     message: `${message}; whether that apply began to create something that is not declared now is not known`,

@@ -329,7 +329,7 @@ describe('A damaged entry of the history', () => {
     const stack = await damaged();
     for (const command of [['plan'], ['drift'], ['apply', '--yes']]) {
       const { err } = await stack.run(command, 0);
-      expect(err).toContain('warning[history-damaged]');
+      expect(err).toContain('warning[begun-unknown]');
       expect(err).toContain('29990101T000000000Z-aaaa.json');
     }
   });
