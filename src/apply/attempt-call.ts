@@ -98,6 +98,12 @@ function isCreate({ createsId, repeatable }: Call): boolean {
   return createsId !== undefined && !repeatable;
 }
 
+/** Whether the change is a creation and this call makes the resource, which may have no id. */
+export function createsResource({ createsId }: Call, { action, calls }: Change): boolean {
+  const mayCreate = createsId !== undefined || calls.every((call) => call.createsId === undefined);
+  return action === 'create' && mayCreate;
+}
+
 /** Checks whether an attempt may be sent. @returns `send`, or the result of the call if nothing may be sent */
 async function beforeAttempt(
   call: Call,
@@ -251,7 +257,7 @@ export interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
   readonly inDoubt?: true;
-  /** refused, and the refusal could not be verified */
+  /** refused, and the refusal was not verified */
   readonly refused?: true;
   /** its response was a failure, but a read showed that it was carried out */
   readonly foundTrue?: true;

@@ -16,6 +16,7 @@ import {
   attemptCall,
   type AttemptResult,
   type CallEnd,
+  createsResource,
   isBroken,
   isDone,
   lacksRequestId,
@@ -23,10 +24,10 @@ import {
   whyStopped,
 } from './attempt-call.ts';
 import type { LockGuard } from './keep-ledger.ts';
-import { readAfterRefusal, type ReadBudget, verifyWrite, type WriteVerifier } from './verify-write.ts';
+import { endOfRefused, type ReadBudget, verifyWrite, type WriteVerifier } from './verify-write.ts';
 import { ResourceReads } from './check-before-write.ts';
 import type { PageReads, ParentReads } from './shared-reads.ts';
-import { declaredMark, type Failed, isRefusal, resolveCall, type SendContext } from './send-call.ts';
+import { declaredMark, type Failed, resolveCall, type SendContext } from './send-call.ts';
 import type { NodeResult } from './schedule.ts';
 
 interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
@@ -133,10 +134,9 @@ export class ChangeRun {
   }
 
   /** A resource that already exists was not created by us, even if it is as desired. */
-  #alreadyThere({ createsId }: Call): CallEnd {
-    const { address, action, calls } = this.change;
-    const mayCreate = calls.every((call) => call.createsId === undefined) || createsId !== undefined;
-    if (action === 'create' && mayCreate) this.#tools.created(formatAddress(address), 'adopted');
+  #alreadyThere(call: Call): CallEnd {
+    if (createsResource(call, this.change))
+      this.#tools.created(formatAddress(this.change.address), 'adopted');
     return { kind: 'unchanged' };
   }
 
@@ -173,27 +173,11 @@ export class ChangeRun {
     return { id, declaredMark: isProof ? declaredMark(this.change, kind) : {} };
   }
 
-  /** A refusal may be wrong, so the resource is read once to verify it. */
   async #verifyRefusal(call: Call, sent: Failed): Promise<CallEnd> {
-    const end: CallEnd = { kind: 'failed', detail: sent.why };
-    if (!isRefusal(sent)) return { ...end, refused: true };
-    const { declaredMark, id } = this.#sendState();
-    const verified = await readAfterRefusal(call, this.change, { ...this.#tools, declaredMark, id });
-    switch (verified.is) {
-      case 'carried-out':
-        this.#rememberCreated(call, verified.live?.id);
-        return { ...end, foundTrue: true };
-      case 'differs':
-        return {
-          ...end,
-          detail: `${sent.why}; the resource exists and is ours, but differs from the request`,
-          isThere: true,
-        };
-      case 'unknown':
-        return { ...end, refused: true };
-      case 'not-carried-out':
-        return end;
-    }
+    const context = { ...this.#tools, ...this.#sendState(), sent };
+    const { id, ...end } = await endOfRefused(call, this.change, context);
+    this.#rememberCreated(call, id);
+    return end;
   }
 
   #rememberCreated({ createsId }: Call, id: string | undefined, origin: Origin = 'created'): void {

@@ -98,7 +98,7 @@ export interface Failed {
   readonly unsent?: true;
   /** the call is repeatable, and after the status of its response, such as 500, it may have been carried out */
   readonly inDoubt?: true;
-  /** the status of a refusal; the service may have carried out the request nevertheless */
+  /** the status of a refusal, or an unexpected one such as 202 or 302; the service may have carried out the request nevertheless */
   readonly refusal?: number;
 }
 
@@ -131,6 +131,11 @@ export function isRefusal({ refusal }: Failed): boolean {
   return refusal !== undefined && refusal >= 400 && refusal !== 401 && refusal !== 429;
 }
 
+/** A status such as 202 or 302 that is neither the expected success nor a refusal: the request may have been carried out. */
+export function isUnexpected({ refusal }: Failed): boolean {
+  return refusal !== undefined && refusal < 400;
+}
+
 /** One attempt that was made. */
 export interface Sent {
   readonly result: SendResult;
@@ -159,7 +164,8 @@ export async function sendOnce(
     const { again, ...response } = received;
     const answer: Answer = isRepeated ? { ...response, repeated: true } : response;
     const result = await resultOf(call, answer, about);
-    const isUncertain = mayHaveActed(answer) || result.is === 'unknown';
+    const isUncertain =
+      mayHaveActed(answer) || result.is === 'unknown' || (result.is === 'failed' && isUnexpected(result));
     return { again, reached: answer.status !== 401, mayHaveActed: isUncertain, result };
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;

@@ -11,7 +11,8 @@ import type { Kind, Registry, Session } from '../model/kind.ts';
 import type { LiveResource, Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import { writtenBy } from './ledger-records.ts';
-import { isThisCreate } from './send-call.ts';
+import { type CallEnd, createsResource } from './attempt-call.ts';
+import { type Failed, isRefusal, isThisCreate, isUnexpected } from './send-call.ts';
 
 /**
  * Lets unverified writes pass: the first one has to prove that the service keeps what it writes, while the others wait. If that call
@@ -143,7 +144,8 @@ async function readChildBack(
 }
 
 // Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the
-// request. Each refusal costs at most one read, and after a number of confirmed refusals no more are verified.
+// request. An unexpected status, such as 202 or 302, is verified in the same way. Each costs at most one read, and after a number of
+// reads that found nothing no more are verified.
 
 /** The maximum number of confirmed refusals of a target, after which refusals are no longer verified. */
 const maxConfirmedRefusals = 10;
@@ -173,8 +175,9 @@ interface ReadContext {
   /** ids of resources that this apply created */
   readonly ids: ReadonlyMap<AddressText, string>;
   /** the resource's id, once it has one */
-  readonly id: string | undefined;
+  readonly id?: string | undefined;
   readonly declaredMark: Spec;
+  readonly sent: Failed;
 }
 
 /** Whether a refused call was carried out. */
@@ -186,12 +189,42 @@ type VerifiedState =
   /** the resource could not be read, or other calls of the change write the same fields */
   | { readonly is: 'unknown' };
 
-/** Reads the resource of a refused call. Never rejects. */
-export async function readAfterRefusal(
+/** How a call ended that was refused or got an unexpected status. Never rejects. @returns also the id of a created resource */
+export async function endOfRefused(
   call: Call,
   change: Change,
   context: ReadContext,
-): Promise<VerifiedState> {
+): Promise<CallEnd & { readonly id?: string | undefined }> {
+  const { sent, kind } = context;
+  const end = { kind: 'failed', detail: sent.why } as const;
+  const isOdd = isUnexpected(sent);
+  if (!isRefusal(sent) && !isOdd) return { ...end, refused: true };
+  const verified = await readAfterRefusal(call, change, context);
+  switch (verified.is) {
+    case 'carried-out':
+      return { ...end, foundTrue: true, id: verified.live?.id };
+    case 'differs': {
+      const detail = `${sent.why}; the resource exists and is ours, but differs from the request`;
+      return { ...end, detail, isThere: true, ...(isOdd && { inDoubt: true }) };
+    }
+    case 'unknown': {
+      if (isOdd) return { ...end, inDoubt: true };
+      // Without a record it would not count as ours later. A child belongs to the owner of its parent.
+      const isCreation = createsResource(call, change) && kind.ownership.by !== 'child';
+      return { ...end, refused: true, ...(isCreation && { inDoubt: true }) };
+    }
+    case 'not-carried-out':
+      // The service may carry out an accepted request later, but not one that it redirected.
+      return { ...end, ...(isAccepted(sent) && { inDoubt: true }) };
+  }
+}
+
+function isAccepted({ refusal }: Failed): boolean {
+  return refusal !== undefined && refusal < 300;
+}
+
+/** Reads the resource of a refused call. Never rejects. */
+async function readAfterRefusal(call: Call, change: Change, context: ReadContext): Promise<VerifiedState> {
   const { kind, session, readBudget, id } = context;
   if (!readBudget.take()) return { is: 'unknown' };
   try {
@@ -204,14 +237,14 @@ export async function readAfterRefusal(
   }
 }
 
-/** A resource counts as created by this refused call only if it has our creator mark and our ownership tag. */
+/** A resource counts as created by a refused call only if it has our creator mark and our ownership tag; after a 202, by the mark alone. */
 function verify(
   call: Call,
   change: Change,
   { context, live }: { readonly context: ReadContext; readonly live: LiveResource | undefined },
 ): VerifiedState {
   const isCreate = call.createsId !== undefined;
-  if (isCreate && (live === undefined || !isThisCreate(live, context, false)))
+  if (isCreate && (live === undefined || !isThisCreate(live, context, isUnexpected(context.sent))))
     return { is: 'not-carried-out' };
   const written = new Set([...writtenBy({ change, calls: new Set([call.id]) }), ...(call.takesFrom ?? [])]);
   if (context.planning.isCarriedOut(change, { written, created: context.ids }, live))
@@ -229,26 +262,34 @@ function writesAlone(call: Call, { calls }: Change): boolean {
 }
 
 // Uses the plan that is made after an apply to check changes whose response was lost or was a failure: such a response may be
-// wrong. The outcome stays the same, but is marked as found true.
+// wrong. The outcome stays the same, but is marked as found true, or a refused creation is no longer in doubt.
 
-/** The same outcomes, with `foundTrue` where it applies. @param changes of the plan that was applied */
-export function withFoundTrue(
+/** The same outcomes as the new plan shows them. @param changes of the plan that was applied */
+export function verifiedByPlan(
   outcomes: readonly Outcome[],
   changes: readonly Change[],
   again: PlanResult,
 ): readonly Outcome[] {
   const applied = new Map(again.asOfNow(changes).map((change) => [formatAddress(change.address), change]));
-  const stillPlanned = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
+  const stillPlanned = new Map(
+    again.plan.changes.map(({ address, action }) => [formatAddress(address), action]),
+  );
   return outcomes.map((outcome) => {
     const text = formatAddress(outcome.address);
     const { foundTrue, ...others } = outcome;
     // A change that was found true before, but is planned again, is not done.
+    if (stillPlanned.get(text) === 'create' && again.plan.coverage.complete) return withoutDoubt(others);
     if (stillPlanned.has(text)) return others;
     const change = isInQuestion(outcome) ? applied.get(text) : undefined;
     return change !== undefined && isFoundTrue(change, outcome, again)
       ? { ...outcome, foundTrue: true }
       : outcome;
   });
+}
+
+/** A refused creation of something that does not exist was not carried out. */
+function withoutDoubt({ inDoubt, ...outcome }: Outcome): Outcome {
+  return inDoubt === undefined || outcome.refused ? outcome : { ...outcome, inDoubt };
 }
 
 /** Creations of an apply that may have been carried out without a known result. */

@@ -102,7 +102,7 @@ export interface Outcome {
   readonly place?: Place;
   /** for a change with several calls: those that were carried out before it stopped */
   readonly done?: readonly string[];
-  /** failed with a response that is not a refusal, so it may have been carried out */
+  /** failed, and may have been carried out: the response was no refusal, or the refusal of a creation was not verified */
   readonly inDoubt?: true;
   /** failed, and no immediate read verified that nothing was carried out; never stored */
   readonly refused?: true;

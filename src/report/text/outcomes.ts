@@ -94,11 +94,15 @@ export function countWritten(
   outcomes: readonly Outcome[],
   proof: Pick<Plan, 'changes'> | undefined,
 ): Written {
-  const left = new Set(proof?.changes.map(({ address }) => formatAddress(address)));
+  const left = new Map(proof?.changes.map(({ address, action }) => [formatAddress(address), action]));
+  // A created resource that another change concerns now exists: this create may have made it.
+  const isLeft = ({ address, action }: Outcome) => {
+    const found = left.get(formatAddress(address));
+    return action === 'create' ? found === 'create' : found !== undefined;
+  };
   const open = outcomes.filter((outcome) => !isDone(outcome) && !isPartDone(outcome));
   const maybeDone = open.filter(
-    ({ kind, inDoubt, refused, address }) =>
-      kind === 'unknown' || ((inDoubt || refused) && !left.has(formatAddress(address))),
+    (outcome) => outcome.kind === 'unknown' || ((outcome.inDoubt || outcome.refused) && !isLeft(outcome)),
   );
   const done = outcomes.filter((outcome) => isDone(outcome) || isPartDone(outcome));
   return { done: done.length, maybeDone: maybeDone.length };

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-plan.ts';
 import { saveFound } from '../../apply/ledger-records.ts';
-import { creationsInDoubt, withFoundTrue } from '../../apply/verify-write.ts';
+import { creationsInDoubt, verifiedByPlan } from '../../apply/verify-write.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
@@ -205,7 +205,7 @@ async function prove(
       ? ledger
       : await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   const proof = { ...again.plan, changedNames };
-  const found = withFoundTrue(outcomes, plan.changes, again);
+  const found = verifiedByPlan(outcomes, plan.changes, again);
   return { outcomes: found, proof, ledger: saved, openCreations: again.openCreations };
 }
 

@@ -9,6 +9,10 @@ const creates = /organizations\/acme\/workspaces$/;
 const foundTrueMessage =
   'the request failed or its answer was lost, but a later read shows that the change is applied';
 
+/** What a plan says about an undeclared role that an apply may have created. */
+const keptRole = (name: string) =>
+  new RegExp(`ClusterAuthRole/prod/${name}\\n.* may have created it: it is kept`);
+
 /** Answers requests of this kind with an error; `passes`: after the service has carried them out. */
 function refuse(
   { wire }: Bench,
@@ -215,6 +219,104 @@ it('a delete that was refused but carried out is found true, and leaves no recor
     'ClusterAuthRole/prod/anchor',
     'Workspace/acme/stays',
   ]);
+});
+
+describe('a write that was carried out, and answered with an unexpected status', () => {
+  it.each([201, 202, 206, 302])('of %d creates a role that is ours', async (status) => {
+    const { bench, stack } = await begun([role('anchor')]);
+    await stack.declare(role('anchor'), role('shared'));
+    refuse(bench, { method: 'POST', path: /role\/shared$/, status });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.setHandler(undefined);
+    expect(out).toContain(foundTrueMessage);
+    expect(out).toContain('1 created in');
+    await stack.declare(role('anchor'));
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+  });
+
+  it('creates, updates and deletes workspaces that are recorded', async () => {
+    const { bench, stack } = await begun([workspace('app'), workspace('old')]);
+    await stack.declare(workspace('app', { autoApply: true }), workspace('new'));
+    bench.wire.setHandler(async ({ method }, pass) => {
+      const answer = await pass();
+      return method === 'GET' ? answer : { ...answer, status: 202, text: '' };
+    });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.setHandler(undefined);
+    expect(out).toContain('1 created, 1 updated, 1 deleted in');
+    expect(out).toContain('Planned again: nothing is left to do');
+    const { records } = await stack.ledger();
+    expect(records['Workspace/acme/new']).toMatchObject({ id: await bench.idOf('new'), origin: 'created' });
+    expect(records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });
+    expect(records['Workspace/acme/old']).toBeUndefined();
+  });
+});
+
+it('a role whose creation was accepted with 202 and carried out after the apply is named by later plans', async () => {
+  const { bench, stack } = await begun([role('anchor')]);
+  await stack.declare(role('anchor'), role('shared'));
+  let create = async () => {};
+  bench.wire.setHandler(async ({ method, path, text }, pass) => {
+    if (method !== 'POST' || !path.endsWith('role/shared')) return pass();
+    create = () => bench.byHandMount('POST', 'role/shared', JSON.parse(text));
+    return fakeAnswer({ answer: 202 });
+  });
+  await stack.run(['apply', '--yes'], 1);
+  bench.wire.setHandler(undefined);
+  await create();
+  await stack.declare(role('anchor'));
+  expect((await stack.run(['ledger', 'show'], 0)).out).toContain('ClusterAuthRole/prod/shared');
+  expect((await stack.run(['plan'], 0)).out).toMatch(keptRole('shared'));
+});
+
+describe('after ten refusals that a read confirmed', () => {
+  const names = Array.from({ length: 12 }, (_, at) => `r${`${at}`.padStart(2, '0')}`);
+
+  /** Refuses the creation of twelve roles. @param last what happens to the last one before its answer */
+  async function refusedRoles(last: (pass: () => Promise<unknown>) => Promise<unknown>, readable = true) {
+    const { bench, stack } = await begun([role('anchor')]);
+    await stack.declare(role('anchor'), ...names.map((name) => role(name)));
+    bench.wire.setHandler(async ({ method, path }, pass) => {
+      const isList = method === 'LIST' || path.includes('list=true');
+      if (isList && bench.wire.writes().length > 0 && !readable) return fakeAnswer({ answer: 403 });
+      if (method !== 'POST' || !/role\/r\d/.test(path)) return pass();
+      if (path.endsWith(names.at(-1) ?? '')) await last(pass);
+      return fakeAnswer({ answer: 403 });
+    });
+    bench.wire.reset();
+    const { code, out } = await stack.tryRun(['apply', '--yes']);
+    bench.wire.setHandler(undefined);
+    await stack.declare(role('anchor'));
+    return { bench, stack, code, out };
+  }
+
+  it('a create that was carried out is found by the plan at the end, and is ours', async () => {
+    const { bench, stack, code, out } = await refusedRoles((pass) => pass());
+    expect(code, out).toBe(6);
+    expect(out).toContain('1 created in');
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/r11']);
+  });
+
+  it('a create that was not carried out is not in doubt once the plan at the end shows that', async () => {
+    const { stack, code, out } = await refusedRoles(async () => {});
+    expect(code, out).toBe(1);
+    expect(out).toContain('Nothing changed in');
+    expect((await stack.run(['ledger', 'show'], 0)).out).toContain('no creation of unknown outcome');
+  });
+
+  it('a create stays in doubt if nothing can be read at the end, and later plans name it', async () => {
+    const { stack, out } = await refusedRoles((pass) => pass(), false);
+    expect(out).toContain('2 changes may have been made');
+    expect(out).not.toContain('Nothing changed');
+    const { out: shown } = await stack.run(['ledger', 'show'], 0);
+    expect(shown).toContain('ClusterAuthRole/prod/r11');
+    expect(shown).not.toContain('ClusterAuthRole/prod/r00');
+    expect((await stack.run(['plan'], 0)).out).toMatch(keptRole('r11'));
+  });
 });
 
 describe('a refusal of a write that was not carried out', () => {

@@ -167,6 +167,15 @@ describe('the text about what an apply has written', () => {
     expect(writtenText([outcome('failed', 'ball', { refused: true })], proof)).toBe('Nothing changed');
   });
 
+  it('says that a failed create may have been made if the resource exists now, although a later plan changes it', () => {
+    const created = outcome('failed', 'ball', { action: 'create', inDoubt: true });
+    const later = (action: 'adopt' | 'create') => ({
+      changes: [change({ address: created.address, action })],
+    });
+    expect(writtenText([created], later('adopt'))).toBe('1 change may have been made');
+    expect(writtenText([created], later('create'))).toBe('Nothing changed');
+  });
+
   it('has changes that were carried out in part, and those that a later read found', () => {
     const found = outcome('failed', 'cat', { inDoubt: true, foundTrue: true });
     expect(writtenText([failed, found, outcome('applied', 'dog'), lost], { changes: [] })).toBe(
