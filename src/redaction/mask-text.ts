@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
-import type { TextRange } from './secret-search.ts';
+import type { TextRange } from './joined-lines.ts';
 
 /** A word, or a quoted text that holds an address, which may have spaces; a quote in the middle of a word does not end it. */
 const words = /(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1(?![^\s:;,.?!)\]}])|\S+/g;

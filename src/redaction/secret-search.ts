@@ -3,6 +3,7 @@
  * alone or as a part of more bytes, and in hex. A text can be read in several ways at once; the time grows linearly with the text,
  * for any length of the secret.
  */
+import { JoinedLines, type JoinedPart, shortestWrapped, type TextRange } from './joined-lines.ts';
 import { backslash, hasEscapedWords, readSpellings, startsOfSpellings } from './spellings.ts';
 
 interface Found {
@@ -149,22 +150,34 @@ function fallbacksOf(units: Uint16Array): Int32Array {
   return fallbacks;
 }
 
-/** A part of a text; `end` is exclusive. */
-export interface TextRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A text in which several secrets are searched. */
-export interface SearchedText {
+/** A text in which several secrets are searched. What is derived from it is computed on demand, and once. */
+export class SearchedText {
   readonly text: string;
-  readonly hasEscapedWords: boolean;
-  /** the text without line breaks inside encodings; absent if there are no such line breaks */
-  readonly unwrapped?: { readonly joined: SearchedText; readonly offsets: readonly number[] } | undefined;
+  #hasEscapedWords: boolean | undefined;
+  readonly #joined = new Map<JoinedPart, JoinedText | undefined>();
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get hasEscapedWords(): boolean {
+    this.#hasEscapedWords ??= hasEscapedWords(this.text);
+    return this.#hasEscapedWords;
+  }
+
+  /** The text without its line breaks; undefined if there are none. */
+  joined(part: JoinedPart): JoinedText | undefined {
+    if (!this.#joined.has(part)) {
+      const lines = JoinedLines.of(this.text, part);
+      this.#joined.set(part, lines && { lines, searched: new SearchedText(lines.text) });
+    }
+    return this.#joined.get(part);
+  }
 }
 
-export function searchedText(text: string): SearchedText {
-  return { text, hasEscapedWords: hasEscapedWords(text), unwrapped: unwrap(text) };
+interface JoinedText {
+  readonly lines: JoinedLines;
+  readonly searched: SearchedText;
 }
 
 /**
@@ -193,38 +206,21 @@ export function makeFinder(secret: string): SecretFinder {
         found.push(withEdges(text.text, range));
     return found;
   };
+  const joinedSecret = JoinedLines.of(secret, 'all')?.text ?? secret;
+  const wrapped = joinedSecret === secret ? plain : new Pattern(joinedSecret);
+  const part = joinedSecret.includes(' ') ? 'all' : 'words';
   return (text, shortest) => {
     const found = [...plain.find(text, shortest), ...findEncoded(text, shortest)];
-    if (text.unwrapped === undefined) return found;
-    const { joined, offsets } = text.unwrapped;
-    for (const { start, end } of findEncoded(joined, shortest))
-      found.push({ start: offsets[start] ?? 0, end: (offsets[end - 1] ?? 0) + 1 });
+    const encoded = text.joined('encodings');
+    if (encoded !== undefined)
+      for (const range of findEncoded(encoded.searched, shortest))
+        found.push(encoded.lines.inOriginal(range));
+    const joined = wrapped.length < shortestWrapped ? undefined : text.joined(part);
+    if (joined !== undefined)
+      for (const range of wrapped.find(joined.searched, shortest && Math.max(shortest, shortestWrapped)))
+        found.push(joined.lines.inOriginal(range));
     return found;
   };
-}
-
-/**
- * Programs wrap base64 and hex into lines of 60 to 76 characters; a report may indent each line, or mark it as added or removed. In JSON
- * the line break is an escape.
- */
-const wrap = /(?<=[\w+/-]{48})(?:\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[-+|][ \t]+)?(?=[\w+/-])/g;
-
-/** The text without the line breaks of wrapped encodings, and the offset in the text of each of its characters. */
-function unwrap(text: string): SearchedText['unwrapped'] {
-  const breaks = [...text.matchAll(wrap)];
-  if (breaks.length === 0) return undefined;
-  const offsets: number[] = [];
-  let joined = '';
-  let copied = 0;
-  for (const {
-    index,
-    0: { length },
-  } of [...breaks, { index: text.length, 0: '' }]) {
-    joined += text.slice(copied, index);
-    for (let at = copied; at < index; at += 1) offsets.push(at);
-    copied = index + length;
-  }
-  return { joined: { text: joined, hasEscapedWords: hasEscapedWords(joined) }, offsets };
 }
 
 /**

@@ -130,6 +130,42 @@ describe('a secret is redacted', () => {
     );
   });
 
+  it('as it is in lines of any width, indented or quoted, also with escaped line breaks', () => {
+    const lineBreak = fc.constantFrom(
+      '\n',
+      '\r\n',
+      '\n      + ',
+      '\n> ',
+      '\n > > ',
+      '\\n',
+      '\\r\\n',
+      '\\\\n\t',
+      '%0D%0A',
+    );
+    const secretOf = (unit: string) =>
+      fc.string({ minLength: 16, maxLength: 300, unit: fc.constantFrom(...unit) });
+    const secretWithLines = fc.tuple(secretOf('aB7-.'), secretOf('aB7-.')).map((lines) => lines.join('\n'));
+    const anyLong = fc.oneof(secretOf('aB7-.'), secretOf('nrx%"/+=&~'), secretWithLines);
+    fc.assert(
+      fc.property(anyLong, fc.integer({ min: 1, max: 80 }), lineBreak, (secret, width, separator) => {
+        const secrets = new KnownSecrets();
+        secrets.keep(secret);
+        const lines = secret.replace('\n', '').match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
+        const text = (shown: string) => `answered 400:\n  <${shown}>,\n  and more`;
+        expect(secrets.redactPrinted(text(lines.join(separator)))).toBe(text('[secret]'));
+      }),
+    );
+  });
+
+  it('in JSON with wrapped values, which stays valid JSON', () => {
+    const secrets = new KnownSecrets();
+    secrets.keep('hvs.CAESIJz0tQ7wABCDEFGH');
+    const json = JSON.stringify({ a: ['hvs.CAESIJz0\ntQ7wABCDEFGH', 'x\ny'], b: 1 }, null, 2);
+    expect(JSON.parse(secrets.redactPrinted(json))).toEqual({ a: ['[secret]', 'x\ny'], b: 1 });
+    expect(secrets.redactBody(JSON.parse(json))).toEqual({ a: ['[secret]', 'x\ny'], b: 1 });
+    expect(secrets.redact('bad token hvs.CAESIJz0\n  tQ7wABCD…')).toBe('bad token [secret]…');
+  });
+
   it('in JSON, which stays valid JSON with the same members', () => {
     const value = fc.oneof(
       anySecret,
@@ -173,6 +209,14 @@ describe('a text that is not a secret is kept', () => {
     const text = `create ${Buffer.from('ci:create').toString('base64')}`;
     expect(secrets.redactPrinted(text)).toBe(text);
     expect(secrets.redact(text)).toMatch(/^\[secret\] \S{0,6}\[secret\]$/);
+  });
+
+  it('if two lines end and begin with the halves of a secret of one or two words', () => {
+    const secrets = new KnownSecrets();
+    for (const secret of ['changeme', 'production-webs', 'https://example.com']) secrets.keep(secret);
+    const text = 'to change\nme, production-\nwebs, https:\n- //example.org';
+    expect(secrets.redactPrinted(text)).toBe(text);
+    expect(secrets.redact('to change\nme')).toBe('to change\nme');
   });
 
   it('if only its encoding has a secret of two letters, even in a response', () => {
@@ -262,12 +306,25 @@ describe('a secret of any length', () => {
     ['repeats one character, like the text', 'a'.repeat(100_000), 'a'.repeat(250_000)],
     ['repeats one character, which the text escapes', 'a'.repeat(100_000), 'a%61\\u0061'.repeat(50_000)],
     ['repeats an escape', '%25'.repeat(50_000), `%${'25'.repeat(150_000)}${'%25'.repeat(60_000)}`],
+    [
+      'is wrapped after each character',
+      'ab1'.repeat(40_000),
+      'ab1'.repeat(40_000).replaceAll(/./g, '$&\n > '),
+    ],
     ['begins with backslashes', `${'\\'.repeat(100_000)}n`, `${'\\'.repeat(250_000)}n`],
   ])('is redacted if it %s', (_, secret, text) => {
     const secrets = new KnownSecrets();
     secrets.keep(secret);
     const clean = secrets.redactPrinted(text);
     expect([clean.includes('[secret]'), clean.includes(secret)]).toEqual([true, false]);
+  });
+
+  it.each(['\\', '\n', ' \n', '\n> ', '\\r', '%0d', 'a\n'])('leaves a text of many %j alone', (part) => {
+    const secrets = new KnownSecrets();
+    secrets.keep('hvs.CAESIJz0tQ7wABCDEFGH');
+    secrets.keep('a phrase of many words');
+    const text = part.repeat(300_000);
+    expect(secrets.redact(text) === text).toBe(true);
   });
 
   it('leaves a text alone that only begins like it', () => {

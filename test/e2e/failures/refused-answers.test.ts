@@ -260,7 +260,7 @@ it('a role whose creation was accepted with 202 and carried out after the apply 
   let create = async () => {};
   bench.wire.setHandler(async ({ method, path, text }, pass) => {
     if (method !== 'POST' || !path.endsWith('role/shared')) return pass();
-    create = () => bench.byHandMount('POST', 'role/shared', JSON.parse(text));
+    create = async () => void (await bench.byHandMount('POST', 'role/shared', JSON.parse(text)));
     return fakeAnswer({ answer: 202 });
   });
   await stack.run(['apply', '--yes'], 1);

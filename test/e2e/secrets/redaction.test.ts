@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
-import { role, workspace } from '../../support/cli/documents.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 
 async function readLedger({ directory }: Checkout): Promise<string> {
   return readFile(join(directory, '.trueup', 'payments.ledger.json'), 'utf8');
@@ -55,6 +55,28 @@ describe('A secret of one target', () => {
     expect(applied.out).toContain('?token=[secret]&basic=Y2k[secret]');
     expect(JSON.parse(json.out).changes).toHaveLength(1);
     for (const shown of [basic.slice(4), hex, percent]) expect(printed).not.toContain(shown);
+  });
+
+  it('is not shown or stored if a service or a person wraps it into lines', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const token = `hvs.${'CAESIJz0tQ7wAb3dEfGh'.repeat(9)}`;
+    const wrapped = (lineBreak: string) => (token.match(/.{1,76}/g) ?? []).join(lineBreak);
+    const env = { ...secrets, ...stack.env, REVIEWER_JWT: token };
+    const run = (args: readonly string[]) => trueup(args, { cwd: stack.directory, env });
+    await stack.setUp(workspace('app', { description: 'ours' }));
+    await bench.byHand.update(await bench.idOf('app'), { description: `see ${wrapped('\n> ')}` });
+    await stack.declare(
+      workspace('app', { description: 'ours' }),
+      clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 1 } }),
+    );
+    const body = { errors: [`invalid token: ${wrapped('\n')}`] };
+    bench.wire.add({ method: 'POST', path: /\/config$/, fault: { answer: 400, body } });
+    const { out, err } = await run(['apply', '--yes']);
+    expect(out).toContain('answered 400: invalid token: [secret]');
+    const { out: history } = await run(['history', 'show', 'latest', '--format', 'json']);
+    expect(history).toContain('see [secret]');
+    for (const text of [out, err, history]) expect(text).not.toContain(token.slice(-20));
   });
 
   it('that is a short word does not make plans unreadable', async () => {
