@@ -175,7 +175,9 @@ describe('trueup history show', () => {
     bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: kill } });
     applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
     await applying.ended;
-    expect((await stack.run(['history'], 0)).out).toContain('did not end (of 1 change, any may have been made)');
+    expect((await stack.run(['history'], 0)).out).toContain(
+      'did not end (of 1 change, any may have been made)',
+    );
     expect(await show(stack)).not.toHaveProperty('ended');
     expect(await revert(stack)).toContain('# Workspace/acme/app: was created, perhaps: check it before');
   });
