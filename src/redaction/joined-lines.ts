@@ -11,7 +11,7 @@ export interface TextRange {
 /** A shorter secret may be two words, with which one line ends and the next begins. */
 export const shortestWrapped = 16;
 
-/** `encodings`: only line breaks inside base64 or hex; `words`: the text contains only words with a line break, with a separator after each. */
+/** `encodings`: only line breaks inside base64 or hex are removed; `words`: only words with a line break are kept, with separators. */
 export type JoinedPart = 'all' | 'words' | 'encodings';
 
 const indentation = String.raw`[ \t]*(?:[-+|>#*]{1,3}[ \t]+)*`;

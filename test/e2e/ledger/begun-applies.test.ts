@@ -227,32 +227,32 @@ describe('A role that a killed apply created before the ledger had it', () => {
 });
 
 describe('A value that a killed apply wrote before the ledger had it', () => {
-  it.each<[string, object, object, RegExp, string]>([
-    [
-      'of a workspace',
-      workspace('app'),
-      workspace('app', { autoApply: true }),
-      /\/workspaces\/[^/]+$/,
-      '/autoApply',
-    ],
-    [
-      'of a role',
-      role('web'),
-      role('web', { tokenNoDefaultPolicy: true }),
-      /\/role\/web$/,
-      '/tokenNoDefaultPolicy',
-    ],
-  ])('%s is no drift, and is reset once it is no longer declared', async (_, before, after, path, field) => {
+  it.each([
+    {
+      kind: 'workspace',
+      before: workspace('app'),
+      after: workspace('app', { autoApply: true }),
+      path: /\/workspaces\/[^/]+$/,
+      field: '/autoApply',
+    },
+    {
+      kind: 'role',
+      before: role('web'),
+      after: role('web', { tokenNoDefaultPolicy: true }),
+      path: /\/role\/web$/,
+      field: '/tokenNoDefaultPolicy',
+    },
+  ])('of a $kind is no drift, and is reset once it is no longer declared', async (one) => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await stack.setUp(before);
-    await stack.declare(after);
-    await killApply(bench, stack, path);
+    await stack.setUp(one.before);
+    await stack.declare(one.after);
+    await killApply(bench, stack, one.path);
     expect((await stack.run(['drift'], 0)).out).toContain('No drift');
     expect((await stack.plan()).changes).toEqual([]);
-    await stack.declare(before);
+    await stack.declare(one.before);
     expect((await stack.plan()).changes).toMatchObject([
-      { action: 'update', fields: [{ path: field, before: true, after: false }] },
+      { action: 'update', fields: [{ path: one.field, before: true, after: false }] },
     ]);
     await stack.applyAcknowledged();
     expect((await stack.plan()).changes).toEqual([]);
