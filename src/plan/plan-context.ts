@@ -77,7 +77,7 @@ export interface PlanContextInput {
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
   readonly begunChanges?: ReadonlySet<AddressText>;
-  /** the fields of these changes, the oldest first: the values may be live, although the ledger does not have them */
+  /** the fields of changes of applies that never ended, the oldest first: they may be live, although the ledger does not have them */
   readonly begunFields?: ReadonlyMap<AddressText, readonly FieldChange[]>;
   /** present if the ledger was written from another repository, or another stack file */
   readonly repositoryProblem?: Diagnostic | undefined;

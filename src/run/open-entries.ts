@@ -40,7 +40,7 @@ interface BegunChanges {
   readonly creations: ReadonlySet<AddressText>;
   /** creations, adoptions and updates */
   readonly changes: ReadonlySet<AddressText>;
-  /** the fields of all these changes, the oldest first: the ledger may lack values that are live */
+  /** the fields of changes of applies that did not end, the oldest first: the ledger may lack values that are live */
   readonly fields: ReadonlyMap<AddressText, readonly FieldChange[]>;
   /** the runs of the applies among them that never ended: one of them may still be running */
   readonly unended: ReadonlyMap<AddressText, RunIdentity>;
@@ -65,7 +65,14 @@ export async function begunChanges(
   const [first] = damaged;
   if (first !== undefined && isDeclared) throw first;
   const changes = openChanges(found, [...found.open, ...found.last], stack, isOpenChange);
-  const known = { ...nothing, fields: fieldsOf(changes), warnings: damaged.map(damagedWarning) };
+  // Of an apply that ended, the ledger has exactly what was written.
+  const unrecorded = openChanges(
+    found,
+    found.open.filter((entry) => !hasEnded(entry)),
+    stack,
+    isOpenChange,
+  );
+  const known = { ...nothing, fields: fieldsOf(unrecorded), warnings: damaged.map(damagedWarning) };
   const byLedger = new Set(
     [...kinds.values()].flatMap(({ ownership, service }) => (ownership.by === 'ledger' ? [service] : [])),
   );
