@@ -170,7 +170,7 @@ describe('The message about a loosened list', () => {
     expect(shown('carol@example.com ssh-ed25519 AAAA')).toBe('["carol@example.com ssh-ed25519 AAAA"]');
   });
 
-  it('shows the key that ssh-keygen reads, whatever a comment or the principals contain', () => {
+  it('shows the key that ssh-keygen reads, for any comment and principals', () => {
     const [ours, evil] = ['ours', 'evil'].map((key) => `ssh-ed25519 ${keyOf(key)}`) as [string, string];
     const keyIn = (line: string) => /SHA256:\S+/.exec(signersIn([], [line])[0]?.after ?? '')?.[0];
     for (const line of [`ca"rol ${evil} "x" ${ours}`, `ca"rol ${evil} " ${ours}`, `"a ${ours}" ${evil}`])
