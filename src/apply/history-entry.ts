@@ -2,7 +2,7 @@
  * Makes the history entry of an apply: the planned changes with the former values, and their outcomes once it has ended. A secret in a
  * field change is stored as the summary that plans show; whole specs are stored without secrets.
  */
-import { type Address, formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
@@ -150,15 +150,27 @@ function withoutSecrets(
   return Object.fromEntries(Object.entries(values).filter(([name]) => !isSecret(name)));
 }
 
-/** @param ended RFC 3339 */
-export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ended: string): HistoryEntry {
+interface EntryEnd {
+  /** RFC 3339 */
+  readonly ended: string;
+  /** the fields that interrupted applies had begun to write when this apply began */
+  readonly begunFields?: ReadonlyMap<AddressText, readonly FieldChange[]> | undefined;
+}
+
+export function endEntry(
+  entry: HistoryEntry,
+  outcomes: readonly Outcome[],
+  { ended, begunFields }: EntryEnd,
+): HistoryEntry {
   const byAddress = new Map(outcomes.map((outcome) => [formatAddress(outcome.address), outcome]));
   return {
     ...entry,
     ended,
     changes: entry.changes.map((change) => {
       const outcome = byAddress.get(change.address);
-      if (outcome === undefined) return change;
+      const begun = isAsDesired(outcome) ? undefined : begunFields?.get(change.address);
+      const left = begun === undefined ? {} : { begunFields: begun };
+      if (outcome === undefined) return { ...change, ...left };
       const { kind, detail, done, requests, unnamed, inDoubt, foundTrue } = outcome;
       return {
         ...change,
@@ -169,9 +181,14 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
         ...(unnamed && { unnamed }),
         ...(inDoubt && { inDoubt }),
         ...(foundTrue && { foundTrue }),
+        ...left,
       };
     }),
   };
+}
+
+function isAsDesired(outcome: Outcome | undefined): boolean {
+  return outcome?.kind === 'applied' || outcome?.kind === 'unchanged' || outcome?.foundTrue === true;
 }
 
 /** A canonical secret is already a summary; this makes sure of it even if a kind returns something else. */

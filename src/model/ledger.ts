@@ -159,9 +159,8 @@ export interface LedgerLock {
   readonly since: string;
 }
 
-/** The versions of the formats that this version writes. Ledgers of earlier versions are read, too. */
+/** Earlier versions are read, too. Earlier trueups refuse the second: a moved ledger, an unfinished copy, or one with moved resources. */
 export const ledgerVersion = 3;
-/** The version of a moved ledger, an unfinished copy, or one with resources that moved between stacks: earlier trueups refuse it. */
 export const movedLedgerVersion = 4;
 export const historyVersion = 1;
 
@@ -234,6 +233,8 @@ export interface HistoryChange {
   readonly unnamed?: true;
   readonly inDoubt?: true;
   readonly foundTrue?: true;
+  /** fields that interrupted applies had begun to write, the oldest first: this change left them, and the ledger does not have them */
+  readonly begunFields?: readonly FieldChange[];
   /** with the values before; secrets only as their summaries */
   readonly fields: readonly FieldChange[];
   /** for a deleted or released resource and its children: the fields that were last applied, without secrets */

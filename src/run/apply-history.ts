@@ -12,6 +12,7 @@ import type { Plan } from '../model/plan.ts';
 import type { ChangesForPolicies } from '../model/policy.ts';
 import type { Connected } from './connect.ts';
 import type { HeldLock } from './lock.ts';
+import type { PlanRequest } from './make-plan.ts';
 import { printError, type Terminal } from './terminal.ts';
 import { ownEntries } from '../ledger/ledger-store.ts';
 import { resolveEntries } from './open-entries.ts';
@@ -61,6 +62,7 @@ export async function keepHistory(
     readonly acknowledged?: HistoryEntry['acknowledged'];
     /** the changes as policies see them, by address */
     readonly checked?: ChangesForPolicies;
+    readonly request: Pick<PlanRequest, 'begunFields'>;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
@@ -136,7 +138,7 @@ export async function keepHistory(
     end: async (outcomes, ending) => {
       const { unrecorded, proved, isConverged } = ending;
       const ended = {
-        ...endEntry(entry, outcomes, nowText()),
+        ...endEntry(entry, outcomes, { ended: nowText(), begunFields: about.request.begunFields }),
         ...keptCommit(isConverged),
         ...(proved && { proved }),
         ...foundMembers(ending, plan),

@@ -1,6 +1,7 @@
 /**
  * Finds what earlier applies may have done without a record of it in the ledger, by reading the history from the newest entry back:
  * - applies that never ended, or that could not write the ledger at their end: all that they may have done
+ * - fields of such applies that a later apply was to reset, and did not (`begunFields`)
  * - applies of parts (`--select`) that ended, up to and including the first apply of the whole stack that ended: creations without an
  *   answer, and changes that were carried out only in part
  * The search stops there: the ledger has all that older applies did, and the creations that are still open are listed in that entry
@@ -40,7 +41,7 @@ interface BegunChanges {
   readonly creations: ReadonlySet<AddressText>;
   /** creations, adoptions and updates */
   readonly changes: ReadonlySet<AddressText>;
-  /** the fields of changes of applies that did not end, the oldest first: the ledger may lack values that are live */
+  /** the fields that applies which did not end had begun to write, the oldest first: the ledger may lack values that are live */
   readonly fields: ReadonlyMap<AddressText, readonly FieldChange[]>;
   /** the runs of the applies among them that never ended: one of them may still be running */
   readonly unended: ReadonlyMap<AddressText, RunIdentity>;
@@ -65,14 +66,8 @@ export async function begunChanges(
   const [first] = damaged;
   if (first !== undefined && isDeclared) throw first;
   const changes = openChanges(found, [...found.open, ...found.last], stack, isOpenChange);
-  // Of an apply that ended, the ledger has exactly what was written.
-  const unrecorded = openChanges(
-    found,
-    found.open.filter((entry) => !hasEnded(entry)),
-    stack,
-    isOpenChange,
-  );
-  const known = { ...nothing, fields: fieldsOf(unrecorded), warnings: damaged.map(damagedWarning) };
+  const [fields, warnings] = [unrecordedFields(found, stack), damaged.map(damagedWarning)];
+  const known = { ...nothing, fields, warnings };
   const byLedger = new Set(
     [...kinds.values()].flatMap(({ ownership, service }) => (ownership.by === 'ledger' ? [service] : [])),
   );
@@ -95,12 +90,24 @@ export async function begunChanges(
   };
 }
 
-/** @param changes the newest first */
-function fieldsOf(changes: readonly OpenChange[]): BegunChanges['fields'] {
-  const fields = new Map<AddressText, readonly FieldChange[]>();
-  for (const { address, fields: own } of changes)
-    fields.set(address, [...own, ...(fields.get(address) ?? [])]);
-  return fields;
+/** Whether the ledger may lack fields that the change wrote, or that it left from interrupted applies. */
+const mayLackFields: ChangeTest = (change, entry) =>
+  change.begunFields !== undefined || (!hasEnded(entry) && isOpenChange(change, entry));
+
+/**
+ * Of an apply that ended, the ledger has exactly what was written, so that only the fields of earlier applies are left.
+ * @returns the oldest first
+ */
+function unrecordedFields(found: FoundEntries, stack: Stack): BegunChanges['fields'] {
+  const byAge = [...found.open, ...found.last].sort((one, other) => (one.id < other.id ? -1 : 1));
+  const all = new Map<AddressText, readonly FieldChange[]>();
+  for (const entry of byAge) {
+    for (const { address, fields, begunFields = [] } of openChanges(found, [entry], stack, mayLackFields)) {
+      const own = hasEnded(entry) ? [] : fields;
+      all.set(address, [...(all.get(address) ?? []), ...begunFields, ...own]);
+    }
+  }
+  return all;
 }
 
 function addressesOf(changes: readonly OpenChange[]): AddressText[] {
@@ -260,7 +267,7 @@ const isOpenChange: ChangeTest = (change, entry) => {
   return isCut || outcome === 'unknown' || inDoubt === true || done.length > 0;
 };
 
-type OpenChange = Pick<HistoryChange, 'address' | 'fields'>;
+type OpenChange = Pick<HistoryChange, 'address' | 'fields' | 'begunFields'>;
 
 /** The open changes of these entries, with the creations that they list as open. */
 function openChanges(

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TrailEvent } from '../../src/model/audit-trail.ts';
 import type { AddressText } from '../../src/model/address.ts';
+import type { FieldChange } from '../../src/model/field.ts';
 import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
 import {
   findStored,
@@ -87,6 +88,17 @@ const checked: Required<ChangeForPolicies> = {
   references: [planted as AddressText],
 };
 
+const field: Required<FieldChange> = {
+  path: [planted],
+  before: planted,
+  after: value,
+  shape: 'map',
+  origin: 'declared',
+  unknown: planted,
+  names: [{ at: [planted], before: planted, after: planted }],
+  redacted: { before: planted, after: planted },
+};
+
 const change: Required<HistoryChange> = {
   address: at,
   action: 'update',
@@ -98,9 +110,8 @@ const change: Required<HistoryChange> = {
   unnamed: true,
   inDoubt: true,
   foundTrue: true,
-  fields: [
-    { path: [planted], before: planted, after: value, shape: 'map', origin: 'declared', unknown: planted },
-  ],
+  begunFields: [field],
+  fields: [field],
   was: { [at]: value },
   checked,
 };

@@ -259,6 +259,28 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     expect((await stack.run(['drift'], 0)).out).toContain('No drift');
   });
 
+  it.each([
+    { what: 'a workspace that it updated', setUp: [workspace('app')] },
+    { what: 'a workspace that it created', setUp: [] },
+  ])('of $what is reset by a later plan if the first reset fails', async ({ setUp }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('other'), ...setUp);
+    await stack.declare(workspace('other'), workspace('app', { autoApply: true }));
+    await killApply(bench, stack, /\/workspaces(\/[^/]+)?$/);
+    await stack.declare(workspace('other'), workspace('app'));
+    bench.wire.add({ method: 'PATCH', path: /\/workspaces\/[^/]+$/, times: 4, fault: { answer: 422 } });
+    const refused = await stack.tryRun(['apply', '--yes']);
+    expect(refused.code, refused.out + refused.err).toBe(1);
+    bench.wire.reset();
+    expect((await stack.plan()).changes).toMatchObject([
+      { fields: [{ path: '/autoApply', before: true, after: false }] },
+    ]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
   it('is not touched if it was changed since', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
