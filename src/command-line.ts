@@ -8,7 +8,7 @@ import {
   type CommonOptions,
 } from './run/command-options.ts';
 import { explainDestroy } from './commands/destroy.ts';
-import { HintingCommand } from './commands/foreign-words.ts';
+import { helpArguments, HintingCommand } from './commands/foreign-words.ts';
 import { type ExitCode, exitCodes, exitCodesHelp } from './run/exit-codes.ts';
 import { reportStop } from './run/report-stop.ts';
 import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
@@ -31,7 +31,7 @@ export async function run(args: readonly string[], processHost: ProcessHost): Pr
   };
   try {
     const program = await buildProgram(args, host, ends);
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(helpArguments(args), { from: 'user' });
   } catch (error) {
     code = exitCodes.error;
     if (terminal.format !== 'json' && isAboutFormat(error)) terminal = openTerminal(host, {});
@@ -327,7 +327,7 @@ async function buildProgram(
     else for (const argument of takes) listed.argument(argument);
   }
   if (isVerbose) program.addOption(new Option('--verbose').hideHelp());
-  const help = new Command('help').argument('[command]').description('Prints the help of a command');
+  const help = new Command('help').argument('[command...]').description('Prints the help of a command');
   program.addHelpCommand(help.helpGroup(commandGroups.reference));
   explainDestroy(program);
   return program;

@@ -1,4 +1,4 @@
-/** Options and commands of other tools that users type out of habit: the error says what to type instead. */
+/** What users type out of habit from other tools: the error says what to type instead, or the words are understood. */
 import { Command, type ErrorOptions } from 'commander';
 
 /** The option of trueup that does the same, by the option of another tool. */
@@ -10,7 +10,7 @@ const sameOptions: Readonly<Record<string, string>> = {
 
 /** Options of other tools that trueup does not have. */
 const otherWays: Readonly<Record<string, string>> = {
-  target: 'a plan is of the whole stack: split the stack, or give the manifests to change with "-"',
+  target: '"--select" of plan, apply, drift and export takes addresses: a part of the stack',
   'refresh-only': '"trueup drift" shows what was changed outside of trueup',
   upgrade: 'trueup has no providers to upgrade: "trueup init" only writes a first stack',
 };
@@ -45,4 +45,10 @@ function hintFor(message: string, { options, registeredArguments }: Command): st
   const same = sameOptions[word] ?? (dashes === '-' ? `--${word}` : undefined);
   if (same !== undefined && has(same)) return `Did you mean ${same}?`;
   return otherWays[word];
+}
+
+/** `help ledger move` prints the help of the subcommand; commander itself reads only one name after `help`. */
+export function helpArguments(args: readonly string[]): string[] {
+  const [help, command = '', ...subcommands] = args;
+  return help === 'help' && subcommands.length > 0 ? [command, ...subcommands, '--help'] : [...args];
 }

@@ -25,7 +25,7 @@ describe('a mistake on the command line', () => {
     [['plan', '--detailed-exitcode'], "unknown option '--detailed-exitcode'", 'Did you mean --exit-code?'],
     [['apply', '--auto-approve'], "unknown option '--auto-approve'", 'Did you mean --yes?'],
     [['apply', '-auto-approve'], "unknown option '-auto-approve'", 'Did you mean --yes?'],
-    [['apply', '--target=x'], "unknown option '--target=x'", 'a plan is of the whole stack'],
+    [['apply', '--target=x'], "unknown option '--target=x'", '"--select" of plan'],
     [['init', '-upgrade'], "unknown option '-upgrade'", 'no providers to upgrade'],
     [['import', 'one', 'two'], "unknown command 'import'", '"trueup export" writes manifests'],
     [['ledger', 'move', '--to', 'x', '--foo'], "option '--foo'", 'run "trueup ledger move --help"'],

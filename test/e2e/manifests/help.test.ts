@@ -125,6 +125,16 @@ describe('help and version', () => {
     },
   );
 
+  it.each([
+    ['ledger', 'move'],
+    ['history', 'show'],
+    ['policy', 'test'],
+  ])('of %s %s is also under help', async (name, subcommand) => {
+    const { code, out } = await trueup(['help', name, subcommand], nowhere);
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: trueup ${name} ${subcommand} [options]`);
+  });
+
   it('names the dialects that can be served, and shows how to begin', async () => {
     const serve = (await trueup(['serve', '--help'], nowhere)).out.replace(/\s+/g, ' ');
     for (const name of ['hcp-terraform', 'vault', 'openbao']) expect(serve).toContain(name);
