@@ -136,7 +136,12 @@ async function checkAnswer(question: NetworkQuestion, facts: NetworkFacts): Prom
     // A service without this path may answer with a web page.
     const decisive = isPage(answer) && answer.status === 404 ? await probe.get(secondPath(target)) : answer;
     const service = serviceFinding(target, decisive);
-    return hasFailed([service]) ? [service] : [service, clockFinding(probe.clockAhead())];
+    const isTrusted = facts.proxy !== undefined && new URL(target.url).protocol === 'https:';
+    return [
+      ...(isTrusted ? [ok('tls', 'the certificate is trusted')] : []),
+      service,
+      ...(hasFailed([service]) ? [] : [clockFinding(probe.clockAhead())]),
+    ];
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return [requestProblem(error, target, facts)];

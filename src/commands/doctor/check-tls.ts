@@ -17,7 +17,8 @@ export function tlsFinding(
   const { protocol, hostname, host } = new URL(target.url);
   if (failure !== undefined && failure.at !== 'tls') return [];
   if (protocol === 'http:') return [withoutTls(hostname)];
-  if (proxy !== undefined) return [ok('tls', 'the certificate is trusted')];
+  // Only an answer through the proxy shows whether the certificate is trusted (check-network.ts).
+  if (proxy !== undefined) return [];
   if (failure !== undefined)
     return [tlsProblem(failure.code, { target, certificate }) ?? unknownProblem(host, failure.code)];
   if (certificate === undefined) return [];

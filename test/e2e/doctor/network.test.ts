@@ -191,6 +191,8 @@ describe('trueup doctor reports about a proxy', () => {
     const { url } = await openProxy({ refuses: 403 });
     const refused = await runDoctor({ ...stack, env: { ...stack.env, https_proxy: url } });
     expect(refused.of('proxy')).toEqual(['error proxy-refused']);
+    // No certificate was seen.
+    expect([...found.of('tls'), ...refused.of('tls')]).toEqual(['info unchecked', 'info unchecked']);
     expect(refused.of('service')).toEqual(['info unchecked']);
   });
 
