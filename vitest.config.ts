@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
 import { policyWorker } from './scripts/policy-worker.ts';
 import { dialectUnderTest } from './test/support/rig/dialect-under-test.ts';
 import { ShortFilesLast } from './test/support/short-files-last.ts';
@@ -74,9 +74,16 @@ const realClients = ['test/real-clients/**/*.test.ts'];
 /** It needs Terraform's provider for workspaces, too. */
 const realProvider = ['test/real-provider/**/*.test.ts'];
 
+/** The text of the thread contains other files, whose changes would not end the cached one. */
+const uncachedPolicyWorker: Plugin = {
+  name: 'uncached-policy-worker',
+  configureVitest: ({ defineCacheKeyGenerator }) =>
+    defineCacheKeyGenerator(({ id }) => (id.endsWith('/policies/worker-code.ts') ? false : undefined)),
+};
+
 export default defineConfig({
   // From its sources the thread of policies takes half a second of processor time to start; builds have it as one text, too.
-  plugins: [policyWorker()],
+  plugins: [policyWorker(), uncachedPolicyWorker],
   test: {
     setupFiles: ['./test/support/fixed-seed.ts', './test/support/conformance/record-evidence.ts'],
     globalSetup: ['./test/support/build-once.ts', './test/support/folder-of-run.ts'],

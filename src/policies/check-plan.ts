@@ -111,13 +111,24 @@ export async function findViolations(
     plan: only === undefined ? {} : planVariable(only.plan),
     cases,
   });
+  const unfinished = cases[results.findIndex(({ is }) => is === 'not-evaluated')]?.[0] ?? -1;
   for (const [at, [rule, index]] of cases.entries()) {
-    const [policy, checked, result] = [policies[rule], changes[index], results[at]];
+    const [policy, checked] = [policies[rule], changes[index]];
+    const result = withUnfinished(results[at], policies[unfinished]);
     if (policy === undefined || checked === undefined) continue;
     const violation = violationOf(policy, checked.change, result);
     if (violation !== undefined) found[checked.of]?.push(violation);
   }
   return found;
+}
+
+/** Names the policy whose rule ran when the evaluation was stopped: those after it are not evaluated either. */
+function withUnfinished(
+  result: CaseResult | undefined,
+  unfinished: Policy | undefined,
+): CaseResult | undefined {
+  if (result?.is !== 'not-evaluated' || unfinished === undefined) return result;
+  return { ...result, message: `${result.message}; the rule of ${quoted(unfinished.name)} was not finished` };
 }
 
 function violationOf(

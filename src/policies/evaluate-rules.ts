@@ -62,7 +62,7 @@ export type Answer =
 
 type Evaluate = (variables: Readonly<Record<string, unknown>>) => unknown;
 
-/** Results are posted in batches of this size, so that those before the deadline are known. */
+/** Results of a rule are posted in batches of this size, so that those before the deadline are known. */
 const batch = 500;
 /** Characters of a message, at most. Longer messages are cut. */
 const maxMessage = 500;
@@ -170,14 +170,14 @@ function work(job: Job, post: (answer: Answer) => void): void {
     return made;
   };
   let results: CaseResult[] = [];
-  for (const [rule, change] of job.cases) {
+  for (const [at, [rule, change]] of job.cases.entries()) {
     const expressions = compiled[rule];
     results.push(
       expressions === undefined
         ? { is: 'error', message: 'the rule is not known' }
         : evaluateCase(expressions.rule, expressions.message, variablesOf(change)),
     );
-    if (results.length < batch) continue;
+    if (results.length < batch && job.cases[at + 1]?.[0] === rule) continue;
     post({ type: 'results', results });
     results = [];
   }

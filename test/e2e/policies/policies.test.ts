@@ -175,11 +175,19 @@ describe('A rule that fails', () => {
   it('by its time limit is a violation as well', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const rule = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
-    const { stack } = await begin([policy('endless', { rule })]);
+    const { stack } = await begin([
+      policy('before', { rule: 'true' }),
+      policy('endless', { rule }),
+      policy('waiting', { rule: 'true' }),
+    ]);
     await stack.declare(workspace('app'));
-    const { err, out } = await stack.run(['apply', '--yes'], 5);
-    expect(err).toContain('"endless"');
-    expect(out).toContain('the rules took more than 2 seconds together');
+    await stack.run(['apply', '--yes'], 5);
+    const { guards } = await stack.plan();
+    const message = 'the rules took more than 2 seconds together; the rule of "endless" was not finished';
+    expect(guards.map(({ id, concerns }) => [id, concerns[0]?.says[0]])).toEqual([
+      ['policy/endless', message],
+      ['policy/waiting', message],
+    ]);
   });
 });
 
