@@ -23,7 +23,7 @@ interface EnvironmentSource {
   /** the commit that the run is of */
   readonly commit: string;
   /** user names of the people who made what is applied: they may not approve it unless the stack says `selfApprove` */
-  readonly makers: readonly string[];
+  readonly contributors: readonly string[];
   /** RFC 3339: when the digest was made; approvals that are known to be older do not count */
   readonly since?: string;
   /** RFC 3339, now: the time of an approval where the code host does not say it */
@@ -76,11 +76,11 @@ export async function readEnvironmentApprovals(source: EnvironmentSource): Promi
 function whyInvolved(
   by: string,
   { startedBy }: RunApprovals,
-  { makers, rules }: EnvironmentSource,
+  { contributors, rules }: EnvironmentSource,
 ): string | undefined {
   if (rules.selfApprove === true) return undefined;
   if (startedBy.some((one) => isSameName(one, by))) return `${quoted(by)} started the run`;
-  return makers.some((one) => isSameName(one, by)) ? `${quoted(by)} made what is applied` : undefined;
+  return contributors.some((one) => isSameName(one, by)) ? `${quoted(by)} made what is applied` : undefined;
 }
 
 function whyTooOld(at: string | undefined, { since }: EnvironmentSource): string | undefined {

@@ -11,7 +11,7 @@ import {
 import type { ApprovalRules } from '../model/approval.ts';
 import { type GuardId, isGuardId } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
-import { type Makers, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
+import { type Contributors, readContributors, whyContributor, whyNotAdmitted } from './people.ts';
 import type { PlanComment } from './plan-comment.ts';
 
 export const labelPrefix = 'trueup-ack/';
@@ -33,10 +33,10 @@ interface RefusedLabel {
 interface LabelSource {
   readonly pullRequests: PullRequests;
   readonly pullRequest: PullRequest;
-  /** other pull requests that are applied with it: their makers may not acknowledge guards here */
+  /** other pull requests that are applied together with this one: their contributors may not acknowledge guards here */
   readonly together?: readonly PullRequest[];
-  /** reads the makers of commits that are applied with it and have no pull request */
-  readonly directMakers?: () => Promise<Makers>;
+  /** reads the contributors of commits that are applied together with this pull request and have none */
+  readonly directContributors?: () => Promise<Contributors>;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfAck'>;
   /** the comment whose plan is acknowledged: labels count only for its digest and commit */
   readonly comment: PlanComment;
@@ -79,8 +79,8 @@ async function whyRefused(
   const { by, at } = lastEvent;
   const since = Date.parse(at);
   if (since <= Date.parse(comment.at))
-    return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
-  const whyOwn = rules.selfAck === true ? undefined : await whyMadeBy(by, source);
+    return `it was set at ${at}, which is not later than the comment with the plan, posted or edited at ${comment.at}; remove it and set it again`;
+  const whyOwn = rules.selfAck === true ? undefined : await whyContributed(by, source);
   if (whyOwn !== undefined) return whyOwn;
   const whyNotAllowed = await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true });
   if (whyNotAllowed !== undefined) return whyNotAllowed;
@@ -88,20 +88,21 @@ async function whyRefused(
   if (changedAt === undefined) return 'the code host does not say since when the label has this name';
   return Date.parse(changedAt) < since
     ? undefined
-    : `the label was renamed or changed ${changedAt}, not before it was set; remove it and set it again`;
+    : `the label was renamed or changed at ${changedAt}, and set at ${at}, which is not later; remove it and set it again`;
 }
 
-/** Why a user is a maker of what is applied, as a clause; undefined if the user is not. */
-async function whyMadeBy(
+/** Why a user is a contributor of the changes that are applied, as a clause; undefined if the user is not. */
+async function whyContributed(
   by: string,
-  { pullRequests, pullRequest, together = [], directMakers }: LabelSource,
+  { pullRequests, pullRequest, together = [], directContributors }: LabelSource,
 ): Promise<string | undefined> {
   for (const one of new Set([pullRequest, ...together])) {
-    const why = whyMaker(by, await readMakers(pullRequests, one));
-    if (why !== undefined)
-      return one === pullRequest ? why : `${why} (${one.number}, which is applied with it)`;
+    const name =
+      one === pullRequest ? undefined : `pull request ${one.number} (applied together with this one)`;
+    const why = whyContributor(by, await readContributors(pullRequests, one), name);
+    if (why !== undefined) return why;
   }
-  return directMakers !== undefined && whyMaker(by, await directMakers()) !== undefined
-    ? `${quoted(by)} wrote or pushed commits without a pull request, which are applied with it`
+  return directContributors !== undefined && whyContributor(by, await directContributors()) !== undefined
+    ? `${quoted(by)} wrote or pushed commits without a pull request, which are applied together with this one`
     : undefined;
 }

@@ -9,13 +9,16 @@ import {
 import type { ApprovalRules } from '../model/approval.ts';
 import { quoted } from '../model/quoted.ts';
 
-/** Who made a pull request. `unknown` has the reason as a clause. */
-export type Makers =
+/** The author of a pull request and the people who wrote or pushed its commits. `unknown` has the reason as a clause. */
+export type Contributors =
   | { readonly is: 'known'; readonly people: readonly string[] }
   | { readonly is: 'unknown'; readonly why: string };
 
-/** Its author, the people in its commits, and the users who pushed them. @throws CodeHostError, WireError */
-export async function readMakers(pullRequests: PullRequests, pullRequest: PullRequest): Promise<Makers> {
+/** The author of the pull request, the people in its commits, and the users who pushed them. @throws CodeHostError, WireError */
+export async function readContributors(
+  pullRequests: PullRequests,
+  pullRequest: PullRequest,
+): Promise<Contributors> {
   const { commits, why } = await pullRequests.commits(pullRequest);
   if (why !== undefined) return { is: 'unknown', why };
   const pushes = await pullRequests.pushes(
@@ -26,9 +29,9 @@ export async function readMakers(pullRequests: PullRequests, pullRequest: PullRe
   return { is: 'known', people: [...new Set([pullRequest.author, ...loginsOf(commits), ...pushes.by])] };
 }
 
-/** Reads the makers at the first call, and only once. */
-export function makersOnce(read: () => Promise<Makers>): () => Promise<Makers> {
-  let made: Promise<Makers> | undefined;
+/** Reads the contributors at the first call, and only once. */
+export function contributorsOnce(read: () => Promise<Contributors>): () => Promise<Contributors> {
+  let made: Promise<Contributors> | undefined;
   return () => {
     made ??= read();
     return made;
@@ -52,11 +55,11 @@ interface DirectPush {
   readonly now: string;
 }
 
-/** The makers of commits without a pull request. @throws CodeHostError, WireError */
-export async function readDirectMakers(
+/** The contributors of commits without a pull request. @throws CodeHostError, WireError */
+export async function readDirectContributors(
   pullRequests: PullRequests,
   { from, branch, line, all, now }: DirectPush,
-): Promise<Makers> {
+): Promise<Contributors> {
   const pushes = await pullRequests.pushes({ from, branch, head: line.at(-1) ?? '', createdAt: now }, line);
   if (pushes.is === 'unknown') return pushes;
   const commits: PullRequestCommit[] = [];
@@ -64,16 +67,23 @@ export async function readDirectMakers(
   return { is: 'known', people: [...new Set([...loginsOf(commits), ...pushes.by])] };
 }
 
-/** Why no user may approve while the makers are unknown, as a clause. */
-export function whyUnknown({ why }: Extract<Makers, { readonly is: 'unknown' }>): string {
-  return `it is not known who made what is approved, and its makers may not approve it: ${why}`;
+/** Why no user may approve while the contributors are unknown, as a clause. */
+export function whyUnknown({ why }: Extract<Contributors, { readonly is: 'unknown' }>): string {
+  return `it is not known who made what is approved, and these people may not approve it: ${why}`;
 }
 
-/** Why a user is one of the makers, or may be one, as a clause; undefined if the user is not. */
-export function whyMaker(user: string, makers: Makers): string | undefined {
-  if (makers.is === 'unknown') return whyUnknown(makers);
-  return makers.people.some((one) => isSameName(one, user))
-    ? `${quoted(user)} is the author of the pull request, or wrote or pushed a commit of it`
+/**
+ * Why a user is one of the contributors, or may be one, as a clause; undefined if the user is not.
+ * @param pullRequest how the clause names the pull request of the contributors
+ */
+export function whyContributor(
+  user: string,
+  contributors: Contributors,
+  pullRequest = 'the pull request',
+): string | undefined {
+  if (contributors.is === 'unknown') return whyUnknown(contributors);
+  return contributors.people.some((one) => isSameName(one, user))
+    ? `${quoted(user)} is the author of ${pullRequest}, or wrote or pushed a commit of it`
     : undefined;
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../api/code-host/pull-requests.ts';
 import type { Approval, ApprovalRules, FoundApprovals, RefusedApproval } from '../model/approval.ts';
 import { quoted } from '../model/quoted.ts';
-import { makersOnce, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
+import { contributorsOnce, readContributors, whyContributor, whyNotAdmitted } from './people.ts';
 import type { FoundComment } from './plan-comment.ts';
 
 interface ReviewSource {
@@ -29,7 +29,7 @@ export async function readReviews(source: ReviewSource): Promise<FoundApprovals>
   const latest = latestOfEach(await pullRequests.reviews(pullRequest));
   const about = { method: 'review', pullRequest: pullRequest.number } as const;
   if (latest.length === 0) refused.push({ ...about, why: 'the pull request has no approving review' });
-  const makers = makersOnce(() => readMakers(pullRequests, pullRequest));
+  const contributors = contributorsOnce(() => readContributors(pullRequests, pullRequest));
   for (const review of latest) {
     const { by } = review;
     const refuse = (why: string) => refused.push({ ...about, ...(by === undefined ? {} : { by }), why });
@@ -39,7 +39,7 @@ export async function readReviews(source: ReviewSource): Promise<FoundApprovals>
       continue;
     }
     const whyPerson =
-      (rules.selfApprove === true ? undefined : whyMaker(by, await makers())) ??
+      (rules.selfApprove === true ? undefined : whyContributor(by, await contributors())) ??
       (await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true }));
     if (whyPerson === undefined) {
       const { digest, commit } = found.comment;

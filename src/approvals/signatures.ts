@@ -188,9 +188,9 @@ class SignatureCheck {
       ...namesOfKey(head.allowed, key),
       ...namesOfKey(base.allowed, key),
     ];
-    const isMaker = ({ authors: made }: Pick<Proposal, 'authors'>) =>
+    const isContributor = ({ authors: made }: Pick<Proposal, 'authors'>) =>
       made === undefined || isAuthor({ names, key }, made);
-    if (!(head.selfApprove && base.selfApprove) && isMaker({ authors }))
+    if (!(head.selfApprove && base.selfApprove) && isContributor({ authors }))
       return refuse(
         'it is by an author of the commits, and the stack does not have "selfApprove: true"',
         about,
@@ -198,7 +198,7 @@ class SignatureCheck {
     const { digest, commit, at } = stored.approval;
     const acknowledged = acknowledgedIds(stored.approval);
     const shown = stored.approval.acknowledged.filter(isPolicyKey);
-    const others = this.#input.proposals.filter((one) => one !== proposal && isMaker(one));
+    const others = this.#input.proposals.filter((one) => one !== proposal && isContributor(one));
     const parts = proposal.part === undefined ? [] : others.flatMap(({ part }) => part ?? []);
     return {
       approval: { method: 'signature', ...about, digest, commit, at, acknowledged, shown, parts },

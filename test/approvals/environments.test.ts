@@ -13,7 +13,7 @@ async function started() {
     readEnvironmentApprovals({
       pullRequests: scene.reader(),
       run: { id: more.id ?? 500, environment: more.environment ?? 'production' },
-      ...{ rules: more.rules ?? {}, digest, commit: more.commit ?? sha('d'), makers: ['dave'], now },
+      ...{ rules: more.rules ?? {}, digest, commit: more.commit ?? sha('d'), contributors: ['dave'], now },
     });
   const approve = (by: string, about: { environment?: string; state?: string } = {}) =>
     scene.state.approveRun(run, { by, environment: 'production', ...about });

@@ -205,7 +205,7 @@ describe('an approval of a deployment', () => {
           rules: more.rules ?? {},
           digest,
           commit: sha('d'),
-          makers: ['dave'],
+          contributors: ['dave'],
           now: '2026-11-25T00:00:00Z',
         },
         ...(more.since === undefined ? {} : { since: more.since }),

@@ -5,7 +5,7 @@ import { CodeHostError, type PullRequest, type PullRequests } from '../../api/co
 import { readEnvironmentApprovals } from '../../approvals/environments.ts';
 import { readHiddenContent, readState } from '../../approvals/hidden-lines.ts';
 import { labelPrefix, readLabelAcks } from '../../approvals/labels.ts';
-import { readMakers, whyUnknown } from '../../approvals/people.ts';
+import { readContributors, whyUnknown } from '../../approvals/people.ts';
 import { findPlanComment, type FoundComment } from '../../approvals/plan-comment.ts';
 import { readReviews } from '../../approvals/reviews.ts';
 import type { Approval } from '../../model/approval.ts';
@@ -155,14 +155,14 @@ function sourcesIn(
     return found;
   };
   const merged = openMergedPulls(pullRequests, { ...input, branch });
-  const { known, direct, directMakers } = merged;
+  const { known, direct, directContributors } = merged;
   return {
     pulls: merged.pulls,
     signatures: async (pulls) =>
       findSignatures(
         pulls,
         { ...signatures, ofStack: await merged.ofStack() },
-        { pullRequests, known, direct, directMakers },
+        { pullRequests, known, direct, directContributors },
       ),
     reviews: async (pull) => {
       const pullRequest = pullOf(pull);
@@ -177,12 +177,19 @@ function sourcesIn(
       const found = await commentOf(pullRequest);
       if (found.is === 'missing') return undefined;
       const together = [...known.values()];
-      const makers = direct.size > 0 ? { directMakers } : {};
-      return labelsIn({ pullRequests, pullRequest, together, rules, comment: found.comment, ...makers });
+      const contributors = direct.size > 0 ? { directContributors } : {};
+      return labelsIn({
+        pullRequests,
+        pullRequest,
+        together,
+        rules,
+        comment: found.comment,
+        ...contributors,
+      });
     },
     shown: async (pull) => contentsIn(await commentOf(pullOf(pull))),
     ...(awaited && {
-      environment: () => readAwaited(awaited, { ...input, pullRequests, known, directMakers }),
+      environment: () => readAwaited(awaited, { ...input, pullRequests, known, directContributors }),
     }),
   };
 }
@@ -213,7 +220,7 @@ async function readAwaited(
     signatures: { rules, head },
     pullRequests,
     known,
-    directMakers,
+    directContributors,
   }: SourceInput & Omit<KnownPulls, 'direct'> & { readonly place: HostPlace },
 ): Promise<Found> {
   const id = Number(host.env[place.service === 'github' ? 'GITHUB_RUN_ID' : 'CI_JOB_ID']);
@@ -222,20 +229,20 @@ async function readAwaited(
       'usage',
       '--environment is for a job of GitHub Actions or GitLab CI: the run is not known',
     );
-  const makers: string[] = [];
+  const contributors: string[] = [];
   if (rules.selfApprove !== true) {
-    const all = [await directMakers()];
-    for (const pullRequest of known.values()) all.push(await readMakers(pullRequests, pullRequest));
+    const all = [await directContributors()];
+    for (const pullRequest of known.values()) all.push(await readContributors(pullRequests, pullRequest));
     for (const found of all) {
       if (found.is === 'unknown')
         return { approvals: [], refused: [{ method: 'environment', why: whyUnknown(found) }] };
-      makers.push(...found.people);
+      contributors.push(...found.people);
     }
   }
   const now = since ?? new Date(host.now()).toISOString();
   const run = { id, environment };
   return readEnvironmentApprovals({
-    ...{ pullRequests, run, rules, digest, commit: head, makers, now },
+    ...{ pullRequests, run, rules, digest, commit: head, contributors, now },
     ...(since === undefined ? {} : { since }),
   });
 }

@@ -1,9 +1,15 @@
 /**
  * Finds the pull requests and direct pushes that brought what is applied, and who made them. Only those that changed the stack matter:
- * others need no approval, and their makers may approve changes of the stack.
+ * others need no approval, and their contributors may approve changes of the stack.
  */
 import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
-import { type Makers, makersOnce, readDirectMakers, readMakers, whyMaker } from '../../approvals/people.ts';
+import {
+  type Contributors,
+  contributorsOnce,
+  readDirectContributors,
+  readContributors,
+  whyContributor,
+} from '../../approvals/people.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
 import { type Approval, directPushes } from '../../model/approval.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -39,7 +45,7 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
   } = input;
   const known = new Map<number, PullRequest>();
   const direct = new Set<number>();
-  const makersOf = new Map<number, () => Promise<Makers>>();
+  const contributorsOf = new Map<number, () => Promise<Contributors>>();
   const found: MergedPull[] = [];
   const requested = new Map<string, Promise<readonly PullRequest[]>>();
   let commits: Promise<readonly RangeCommit[]> | undefined;
@@ -58,9 +64,9 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
       const { number, head } = one;
       known.set(number, one);
       found.splice(at, 0, { number, head, merged });
-      makersOf.set(
+      contributorsOf.set(
         number,
-        makersOnce(() => readMakers(pullRequests, one)),
+        contributorsOnce(() => readContributors(pullRequests, one)),
       );
     }
   };
@@ -88,20 +94,21 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
       if (brought.length === 0) direct.add(merged);
     }
   };
-  const directMakers = makersOnce(() => readMakersOfDirect(direct, pullRequests, input));
+  const directContributors = contributorsOnce(() => readContributorsOfDirect(direct, pullRequests, input));
   return {
-    ...{ known, direct, directMakers, ofStack },
+    ...{ known, direct, directContributors, ofStack },
     pulls: async () => {
       await findOnLine();
       await findInside();
       return found;
     },
     partsOf: async ({ by, pullRequest }) => {
-      const isMaker = async (read: () => Promise<Makers>) => whyMaker(by, await read()) !== undefined;
-      const parts = direct.size > 0 && (await isMaker(directMakers)) ? [directPushes] : [];
+      const isContributor = async (read: () => Promise<Contributors>) =>
+        whyContributor(by, await read()) !== undefined;
+      const parts = direct.size > 0 && (await isContributor(directContributors)) ? [directPushes] : [];
       for (const [part, { number }] of found.entries()) {
-        const read = makersOf.get(number);
-        if (number !== pullRequest && read !== undefined && (await isMaker(read))) parts.push(part);
+        const read = contributorsOf.get(number);
+        if (number !== pullRequest && read !== undefined && (await isContributor(read))) parts.push(part);
       }
       return parts;
     },
@@ -138,7 +145,7 @@ async function unlistedCommits(
  * have brought several.
  * @param direct indices of the line
  */
-async function readMakersOfDirect(
+async function readContributorsOfDirect(
   direct: ReadonlySet<number>,
   pullRequests: PullRequests,
   {
@@ -149,19 +156,19 @@ async function readMakersOfDirect(
     place: { repository: from },
     host,
   }: MergedInput,
-): Promise<Makers> {
+): Promise<Contributors> {
   const people: string[] = [];
   for (const { merged: last } of line.filter(({ merged }) => direct.has(merged) && !direct.has(merged + 1))) {
     let first = last;
     while (direct.has(first - 1)) first -= 1;
     const idsOf = (commits: readonly RangeCommit[]) =>
       commits.filter(({ merged }) => merged >= first && merged <= last).map(({ id }) => id);
-    const makers = await readDirectMakers(pullRequests, {
+    const contributors = await readDirectContributors(pullRequests, {
       ...{ from, branch, line: idsOf(line), all: idsOf(all) },
       now: new Date(host.now()).toISOString(),
     });
-    if (makers.is === 'unknown') return makers;
-    people.push(...makers.people);
+    if (contributors.is === 'unknown') return contributors;
+    people.push(...contributors.people);
   }
   return { is: 'known', people };
 }

@@ -7,7 +7,7 @@ import {
   type PullRequests,
 } from '../../api/code-host/pull-requests.ts';
 import { type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
-import { type Makers, readMakers, whyUnknown } from '../../approvals/people.ts';
+import { type Contributors, readContributors, whyUnknown } from '../../approvals/people.ts';
 import { type Proposal, readSignatures, type SignerRules } from '../../approvals/signatures.ts';
 import { addressesOfRemote } from '../../ledger/git/checkout.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
@@ -74,7 +74,7 @@ export interface KnownPulls {
   /** indices in the line of the commits that no pull request brought */
   readonly direct: ReadonlySet<number>;
   /** The people who made and pushed those commits. */
-  directMakers(): Promise<Makers>;
+  directContributors(): Promise<Contributors>;
 }
 
 /** What is needed to compare signatures with commits. */
@@ -126,7 +126,7 @@ interface Proposals {
   readonly refused: readonly RefusedApproval[];
 }
 
-/** What a signature can approve: each part of the apply and, if all of its makers are known, the whole at the head. */
+/** What a signature can approve: each part of the apply and, if all of its contributors are known, the whole at the head. */
 async function proposalsOf(
   pulls: readonly MergedPull[],
   base: SignerRules,
@@ -134,9 +134,12 @@ async function proposalsOf(
   host: KnownPulls | undefined,
 ): Promise<Proposals> {
   const { head, authors } = input;
-  // Without signers no signature counts, so the makers are not read.
+  // Without signers no signature counts, so the contributors are not read.
   const hasSigners = base.allowed.trim() !== '';
-  const direct: Makers = (hasSigners ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
+  const direct: Contributors = (hasSigners ? await host?.directContributors() : undefined) ?? {
+    is: 'known',
+    people: [],
+  };
   const found =
     host === undefined
       ? { proposals: proposalsOfCommits(base, input), refused: [] }
@@ -144,7 +147,7 @@ async function proposalsOf(
   const directPart = host && (await directProposal(direct, base, { authors, host }));
   const soFar = { ...found, proposals: [...found.proposals, ...(directPart ? [directPart] : [])] };
   if (pulls.some((pull) => pull.head === head)) return soFar;
-  // If some makers are not known, the signer may be one of them, so the whole cannot be approved.
+  // If some contributors are not known, the signer may be one of them, so the whole cannot be approved.
   if (
     !base.selfApprove &&
     soFar.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
@@ -153,22 +156,22 @@ async function proposalsOf(
   if (direct.is === 'unknown' && !base.selfApprove)
     return { ...soFar, refused: [...soFar.refused, { method: 'signature', why: whyUnknown(direct) }] };
   // A person who signs the plan of the protected branch itself must have written none of its commits.
-  const partMakers = soFar.proposals.flatMap((one) => one.authors ?? []);
+  const partContributors = soFar.proposals.flatMap((one) => one.authors ?? []);
   const people = direct.is === 'known' ? direct.people : [];
   const all = {
-    names: [...authors.all.names, ...people, ...partMakers.flatMap(({ names }) => names)],
+    names: [...authors.all.names, ...people, ...partContributors.flatMap(({ names }) => names)],
     keys: [
       ...authors.all.keys,
       ...(await accountKeys(people, host)),
-      ...partMakers.flatMap(({ keys }) => keys),
+      ...partContributors.flatMap(({ keys }) => keys),
     ],
   };
   return { ...soFar, proposals: [...soFar.proposals, { heads: [head], base, authors: all }] };
 }
 
-/** The direct pushes as a part of the apply: no approval can be for them, but their makers are compared with each signer. */
+/** The direct pushes as a part of the apply: no approval can be for them, but their contributors are compared with each signer. */
 async function directProposal(
-  made: Makers,
+  made: Contributors,
   base: SignerRules,
   { authors: { merged }, host }: { readonly authors: RangeAuthors; readonly host: KnownPulls },
 ): Promise<Proposal | undefined> {
@@ -215,16 +218,16 @@ async function proposalsOfPulls(
   for (const [part, { number, head }] of pulls.entries()) {
     const pullRequest = known.get(number);
     if (pullRequest === undefined) continue;
-    const makers = await readMakers(pullRequests, pullRequest);
-    if (makers.is === 'unknown' && !base.selfApprove) {
+    const contributors = await readContributors(pullRequests, pullRequest);
+    if (contributors.is === 'unknown' && !base.selfApprove) {
       refused.push({
         method: 'signature',
         pullRequest: number,
-        why: `its makers are not known: ${makers.why}`,
+        why: `its contributors are not known: ${contributors.why}`,
       });
       proposals.push({ heads: [], base, authors: undefined, part });
     } else {
-      const people = makers.is === 'known' ? makers.people : [pullRequest.author];
+      const people = contributors.is === 'known' ? contributors.people : [pullRequest.author];
       const names = [...people, ...(await readEmails(pullRequests, pullRequest))];
       proposals.push({
         ...{ pullRequest: number, heads: [head], base, part },

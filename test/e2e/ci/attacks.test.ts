@@ -330,7 +330,11 @@ describe('Guards', () => {
     }
     await refused(scene, 'not acknowledged: deletes', 5);
     scene.github.state.label(other.pull, 'trueup-ack/deletes', 'carol');
-    await refused(scene, /"carol" is the author of the pull request, .*\(12, which is applied with it\)/, 5);
+    await refused(
+      scene,
+      /"carol" is the author of pull request 12 \(applied together with this one\), or wrote or pushed/,
+      5,
+    );
     scene.github.state.unlabel(other.pull, 'trueup-ack/deletes', 'carol');
     scene.github.state.label(other.pull, 'trueup-ack/deletes', 'bob');
     await scene.ciApply(0);

@@ -93,7 +93,7 @@ describe('Authors who are not known', { timeout: 180_000 }, () => {
     await scene.sign({ digest, plan, commit: scene.main(), by: 'alice' });
     await scene.expectRefused('author of the commits');
     own.pull.from = null;
-    await scene.expectRefused('its makers are not known');
+    await scene.expectRefused('its contributors are not known');
   });
 });
 
