@@ -77,7 +77,7 @@ export async function plan(
     const { request } = prepared;
     await refusePlanFile(options.out, host, request.stack);
     const { plan: made } = await raceStop(planToShow(prepared, host), stop);
-    terminal.pending.stackFile = request.stack.file;
+    terminal.result.stackFile = request.stack.file;
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
       // Another file may have been created there meanwhile.

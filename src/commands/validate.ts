@@ -48,7 +48,7 @@ async function validate(
     ...(await secretsInNames(manifests, terminal)),
     ...(stack === undefined ? [] : await filePolicyProblems(stack, terminal.host)),
   ]);
-  if (stack !== undefined) terminal.pending.stackFile = stack.file;
+  if (stack !== undefined) terminal.result.stackFile = stack.file;
   const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
   const what = `${isSelection ? 'a selection of stack' : 'stack'} ${stack?.name ?? ''}, ${counts}`;
   const checked = { files, documents, resources: resources.length };

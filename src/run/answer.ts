@@ -17,9 +17,9 @@ import type { ExitCode } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
 
 export async function answerAtEnd(terminal: Terminal, code: ExitCode): Promise<void> {
-  const { format, host, pending, events } = terminal;
+  const { format, host, result, events } = terminal;
   reportEnd(terminal, code);
-  const { answer, said, outcomes } = pending;
+  const { answer, said, outcomes } = result;
   if (format === 'jsonl') events?.write({ type: 'ended', exitCode: code, ...(outcomes && { outcomes }) });
   else if (format === 'github') reportToGithub(terminal, code, await answerText(terminal));
   // A diagram has no room for problems: stderr has them.
@@ -32,21 +32,21 @@ function hasResult({ reported }: Terminal, said: string | undefined): boolean {
   return said !== undefined || reported.length > 0;
 }
 
-async function answerText({ format, host, reported, pending }: Terminal): Promise<string> {
+async function answerText({ format, host, reported, result }: Terminal): Promise<string> {
   const shownProblems = cleanDiagnostics(reported, host);
-  if (pending.answer !== undefined) return pending.answer(format === 'json' ? reported : shownProblems);
+  if (result.answer !== undefined) return result.answer(format === 'json' ? reported : shownProblems);
   switch (format) {
     case 'markdown':
     case 'github':
-      return renderDiagnosticsMarkdown(shownProblems, pending.said ?? 'Nothing was found');
+      return renderDiagnosticsMarkdown(shownProblems, result.said ?? 'Nothing was found');
     case 'html': {
       const { renderDiagnosticsHtml } = await import('../report/html/diagnostics.ts');
-      return renderDiagnosticsHtml(shownProblems, pending.said ?? 'Nothing was found');
+      return renderDiagnosticsHtml(shownProblems, result.said ?? 'Nothing was found');
     }
     case 'sarif':
       return renderSarif(shownProblems, {
         version: host.version,
-        stackFile: pending.stackFile ?? 'trueup.yaml',
+        stackFile: result.stackFile ?? 'trueup.yaml',
         pathOf: (file) => repositoryPath(file, host),
       });
     default:
@@ -59,10 +59,10 @@ async function answerText({ format, host, reported, pending }: Terminal): Promis
 
 /** @param summary Markdown */
 function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): void {
-  const { host, pending } = terminal;
+  const { host, result } = terminal;
   annotate(terminal);
   appendSummary(host, summary);
-  writeOutputs(host, { ...pending.outputs, 'exit-code': String(code) });
+  writeOutputs(host, { ...result.outputs, 'exit-code': String(code) });
 }
 
 /** Reports one of several stacks. Writes no outputs: they are written once, for all stacks. @param title Markdown */
@@ -71,8 +71,8 @@ export async function reportStackToGithub(terminal: Terminal, title: string): Pr
   appendSummary(terminal.host, `${title}\n\n${await answerText(terminal)}`);
 }
 
-function annotate({ host, pending, reported }: Terminal): void {
-  const problems = cleanDiagnostics([...reported, ...(pending.found ?? [])], host);
+function annotate({ host, result, reported }: Terminal): void {
+  const problems = cleanDiagnostics([...reported, ...(result.found ?? [])], host);
   for (const line of annotations(problems, (file) => repositoryPath(file, host))) host.writeCommand(line);
 }
 

@@ -29,7 +29,7 @@ interface PrintedPlan {
 }
 
 export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {}): void {
-  const { host, width, pending } = terminal;
+  const { host, width, result } = terminal;
   const { calls = false, stack, isAcknowledged = false, next } = about;
   const options = { calls, now: host.now(), diagnostics: terminal.reported, ...(stack && { stack }) };
   const output = textOutput(terminal);
@@ -40,7 +40,7 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
   const shown = () => planWithoutSecrets(made, host);
   printDocument(terminal, {
     json: (diagnostics) => renderPlanJson(made, { diagnostics, clean: host.clean }),
-    markdown: (diagnostics) => renderPlanMarkdown(shown(), { ...options, diagnostics, next: pending.next }),
+    markdown: (diagnostics) => renderPlanMarkdown(shown(), { ...options, diagnostics, next: result.next }),
     html: async (diagnostics) => {
       const { renderPlanHtml } = await import('../report/html/plan.ts');
       const review = pullRequestLink(host.env, await readEvent(host));
@@ -51,15 +51,15 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
       const clean = shown();
       return renderSarif([...diagnostics, ...clean.problems, ...guardProblems(clean)], {
         version: host.version,
-        stackFile: pending.stackFile ?? 'trueup.yaml',
+        stackFile: result.stackFile ?? 'trueup.yaml',
         pathOf: (file) => repositoryPath(file, host),
       });
     },
   });
   if (terminal.format === 'mermaid') printWhatDiagramLacks(terminal, shown());
   const violations = guardProblems(made).filter(({ code }) => policyOf(code) !== undefined);
-  pending.found = [...made.problems, ...violations];
-  pending.outputs = planOutputs(made);
+  result.found = [...made.problems, ...violations];
+  result.outputs = planOutputs(made);
 }
 
 /** Prints what the diagram does not show, because an incomplete diagram looks complete. */

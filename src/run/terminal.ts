@@ -32,11 +32,11 @@ export interface Terminal {
   readonly reported: ShownDiagnostic[];
   /** the events on stdout; only with the format `jsonl` */
   readonly events?: EventStream;
-  readonly pending: Pending;
+  readonly result: CommandResult;
 }
 
 /** What is known of the answer before the command ends. */
-interface Pending {
+interface CommandResult {
   answer?: Answer;
   /** the problems are the result, and this text is printed if there are none */
   said?: string;
@@ -69,7 +69,7 @@ export function openTerminal(host: CliHost, options: { format?: Format; color?: 
     errorPaint: paintFor(host.stderr),
     width: host.stdout.columns,
     reported: [],
-    pending: {},
+    result: {},
     ...(options.format === 'jsonl' ? { events: openEventStream(host) } : {}),
   };
 }
@@ -103,7 +103,7 @@ export function printDiagnostics(
   diagnostics: readonly ShownDiagnostic[],
   { said = 'No problems', checked }: { readonly said?: string; readonly checked?: CheckedCounts } = {},
 ): void {
-  terminal.pending.said = said;
+  terminal.result.said = said;
   printJson(terminal, (shown) => renderDiagnosticsJson(shown, checked));
   printWarnings(terminal, diagnostics);
 }
@@ -130,17 +130,16 @@ export function printJson(terminal: Terminal, answer: Answer): void {
 
 /** Sets the answer in the format that was asked for, if it is one of these. The summary of a step of GitHub is Markdown. */
 export function printDocument(
-  { format, pending }: Terminal,
+  { format, result }: Terminal,
   answers: Partial<Readonly<Record<Format, Answer>>>,
 ): void {
   const answer = answers[format === 'github' ? 'markdown' : format];
-  if (answer !== undefined) pending.answer = answer;
+  if (answer !== undefined) result.answer = answer;
 }
 
 /** Makes sure that a run that failed, or was stopped, has reported at least one problem. */
 export function reportEnd(terminal: Terminal, code: ExitCode): void {
-  if (terminal.pending.answer !== undefined || terminal.reported.length > 0 || code === exitCodes.done)
-    return;
+  if (terminal.result.answer !== undefined || terminal.reported.length > 0 || code === exitCodes.done) return;
   const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
   keep(terminal, [failure(how, how)]);
 }

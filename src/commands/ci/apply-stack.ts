@@ -144,7 +144,7 @@ async function refuseNewPlaces(
   if (isFirst && !ledger.known && manifests.resources.length === 0) {
     const message = 'There is nothing to apply: the stack declares nothing, and was never applied';
     textOutput(terminal)?.write(`${message}\n`);
-    terminal.pending.said = message;
+    terminal.result.said = message;
     throw CommandStop.reported(exitCodes.done);
   }
   const sources = sourcesOf(stack, { ledger, time, options, host, scope });
@@ -242,7 +242,7 @@ async function refuse(
       })}\n`,
     );
   const { ways } = refusal;
-  terminal.pending.next = ways;
+  terminal.result.next = ways;
   await postOutcome(
     answer.pulls.at(-1),
     {
@@ -316,7 +316,7 @@ async function apply(
     return code;
   } finally {
     const [title, details, next] = outcomeOf(code, plan, { context, head: scope.head });
-    if (plan.changes.length > 0) terminal.pending.next = [next];
+    if (plan.changes.length > 0) terminal.result.next = [next];
     await report(title, code === exitCodes.done ? details : [...details, next]);
   }
 }

@@ -100,7 +100,7 @@ async function applyUnapplied(options: CiApplyOptions, context: CommandContext):
   if (!isOnlyStack && tasks.length === 1) textOutput(terminal)?.write(`${first.heading}\n\n`);
   if (tasks.length > 1) return applyEach(tasks, options, context);
   const code = await applyTask(first, options, context);
-  terminal.pending.outputs = { ...terminal.pending.outputs, ...outputsOf([{ task: first, terminal }]) };
+  terminal.result.outputs = { ...terminal.result.outputs, ...outputsOf([{ task: first, terminal }]) };
   return code;
 }
 
@@ -142,7 +142,7 @@ function reportNothingToApply({ replaced, ...found }: UnappliedStacks, terminal:
     json: () => renderJson({ version: 1, stacks: [], removed }),
     markdown: () => message,
   });
-  terminal.pending.outputs = outputsOf([]);
+  terminal.result.outputs = outputsOf([]);
   return exitCodes.done;
 }
 
@@ -155,7 +155,7 @@ async function applyEach(
   const ended: EndedTask[] = [];
   for (const task of tasks) {
     textOutput(jobTerminal)?.write(`${task.heading}\n\n`);
-    const terminal = { ...jobTerminal, reported: [], pending: {} };
+    const terminal = { ...jobTerminal, reported: [], result: {} };
     const code = await applyTask(task, options, { ...context, terminal });
     ended.push({ task, terminal, code });
     if (jobTerminal.format === 'github') await reportStackToGithub(terminal, `## ${codeSpan(task.shown)}`);
@@ -170,20 +170,20 @@ async function applyEach(
   ];
   textOutput(jobTerminal)?.write(`${lines.join('\n')}\n`);
   printDocument(jobTerminal, { markdown: () => lines.map((line) => `- ${line}`).join('\n') });
-  jobTerminal.pending.outputs = outputsOf(ended);
+  jobTerminal.result.outputs = outputsOf(ended);
   return worstOf(ended.map(({ code }) => code));
 }
 
 interface EndedTask {
   readonly task: Task;
-  readonly terminal: Pick<Terminal, 'pending'>;
+  readonly terminal: Pick<Terminal, 'result'>;
   readonly code: ExitCode;
 }
 
 /** The outputs for later steps of the CI job, with the same names as those of a plan job. */
 function outputsOf(ended: readonly Pick<EndedTask, 'task' | 'terminal'>[]): Readonly<Record<string, string>> {
-  const plans = ended.flatMap(({ terminal: { pending } }) =>
-    pending.outputs === undefined ? [] : [pending.outputs],
+  const plans = ended.flatMap(({ terminal: { result } }) =>
+    result.outputs === undefined ? [] : [result.outputs],
   );
   return {
     stacks: JSON.stringify(ended.map(({ task }) => task.shown)),
@@ -243,7 +243,7 @@ const nextStepByExitCode: Partial<Record<ExitCode, string>> = {
   [exitCodes.locked]: 'Run this job again when the other apply has ended, or give this one "--lock-timeout".',
 };
 
-function titleOf(code: ExitCode, { pending: { written } }: Pick<Terminal, 'pending'>): string {
+function titleOf(code: ExitCode, { result: { written } }: Pick<Terminal, 'result'>): string {
   if (code === exitCodes.partial && written?.done === 0) return 'result not known';
   return exitCodeMeanings.find((one) => one.code === code)?.title ?? 'ended';
 }

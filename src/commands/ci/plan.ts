@@ -223,12 +223,12 @@ type GroupVerdict =
  * The pull requests whose changes the group adds to the base branch, oldest first. Found by the subjects of the commits that the queue
  * made, and by the name of its branch. The pull requests of groups that are ahead in the queue are included.
  */
-async function pullsOfGroup({ job, reader, head, tip }: CiScope, env: CliHost['env']): Promise<number[]> {
+async function pullsOfGroup({ job, reader, head, baseTip }: CiScope, env: CliHost['env']): Promise<number[]> {
   const { baseBranch } = job;
-  const newest = baseBranch === undefined ? tip?.commit : await reader.tipOf(baseBranch);
+  const newestOfBase = baseBranch === undefined ? baseTip?.commit : await reader.tipOf(baseBranch);
   // In a shallow clone, this fetches the commits between the two.
-  if (newest !== undefined) await reader.between(newest, head.commit);
-  const range = newest === undefined ? head.commit : `${newest}..${head.commit}`;
+  if (newestOfBase !== undefined) await reader.between(newestOfBase, head.commit);
+  const range = newestOfBase === undefined ? head.commit : `${newestOfBase}..${head.commit}`;
   const listed = await runGit(['log', '--first-parent', '--reverse', '--format=%s', range, '--'], reader.at);
   const subjects = listed.code === 0 ? listed.out.toString().split('\n') : [];
   const found = [

@@ -1,6 +1,6 @@
 /**
- * Reports the outcome of an apply in the last pull request, in a separate comment: an edit of the comment with the plan would
- * invalidate the reviews that approve it, and an apply that stopped halfway needs them again.
+ * Reports the outcome of an apply in a separate comment, in the pull request that was merged last of those that this apply covers. An edit
+ * of the comment with the plan would invalidate the reviews that approve it, and an apply that stopped halfway needs them again.
  */
 import { messageOf } from '../../model/error-message.ts';
 import type { RunIdentity } from '../../model/ledger.ts';
@@ -54,7 +54,10 @@ interface PullContext {
   readonly plan: Plan;
 }
 
-/** Posts the comment. If it cannot be written, prints why, and the run continues. */
+/**
+ * Posts the comment. If it cannot be written, prints why, and the run continues.
+ * @param pull undefined if the apply covers no pull request: then nothing is posted
+ */
 export async function postOutcome(
   pull: MergedPull | undefined,
   { title, lines, plan: planBelow, difference }: Outcome,
@@ -62,6 +65,7 @@ export async function postOutcome(
 ): Promise<void> {
   if (pull === undefined || opened === undefined) return;
   const { place, codeHost } = opened;
+  // The plan below is shown only by a refused apply, whose `lines` end with "To do: …".
   const draft = draftOf(plan, host, {}, ['See "To do" above.']);
   // `author` is the account of the plan jobs. A fleet posts with its own account, and finds its comment by that.
   const ownAuthor = host.fleet === undefined ? author : undefined;
@@ -85,7 +89,7 @@ export async function postOutcome(
 }
 
 interface OutcomeContext {
-  readonly terminal: Pick<Terminal, 'pending'>;
+  readonly terminal: Pick<Terminal, 'result'>;
   readonly run: Pick<RunIdentity, 'url'>;
   readonly host: Pick<CliHost, 'fleet'>;
 }
@@ -96,7 +100,7 @@ export function outcomeOf(
   { changes }: Pick<Plan, 'changes'>,
   { context: { terminal, run, host }, head }: { readonly context: OutcomeContext; readonly head: string },
 ): readonly [title: string, lines: readonly string[], next: string] {
-  const { outcomes, written = { done: 0, maybeDone: 0 } } = terminal.pending;
+  const { outcomes, written = { done: 0, maybeDone: 0 } } = terminal.result;
   const counts = Object.entries(outcomes ?? {}).filter(([, count]) => count > 0);
   const ended = [
     counts.length === 0 ? 'nothing was sent' : counts.map(([kind, count]) => `${count} ${kind}`).join(', '),

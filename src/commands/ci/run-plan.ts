@@ -60,7 +60,7 @@ export async function recordPlan(
       ? `Nothing was written. ${deniedStep(plan.guards)}`
       : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
   textOutput(terminal)?.write(`${next}\n`);
-  terminal.pending.next = [next];
+  terminal.result.next = [next];
   return exitCodes.done;
 }
 

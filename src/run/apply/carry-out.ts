@@ -243,8 +243,8 @@ function printOutcomes(terminal: Terminal, outcomes: readonly Outcome[], ending:
   const { proof } = ending;
   terminal.host.progress.end();
   printJson(terminal, (reported) => renderOutcomesJson(outcomes, reported));
-  terminal.pending.outcomes = countOutcomes(outcomes);
-  terminal.pending.written = countWritten(outcomes, proof);
+  terminal.result.outcomes = countOutcomes(outcomes);
+  terminal.result.written = countWritten(outcomes, proof);
   const output = textOutput(terminal);
   for (const block of endingBlocks(outcomes, terminal, ending)) output?.write(`\n${block}\n`);
   printWarnings(terminal, proof?.problems ?? []);

@@ -31,30 +31,30 @@ export type Trust = () => Promise<{ readonly isTrusted: boolean; readonly why: s
 
 /** @param file of the stack, from the top of the repository */
 export async function findBaseline(
-  { head, from, tip }: Pick<CiScope, 'head' | 'from' | 'tip'>,
+  { head, from, baseTip }: Pick<CiScope, 'head' | 'from' | 'baseTip'>,
   file: string,
   { host, trust }: { readonly host: CliHost; readonly trust: Trust },
 ): Promise<Baseline> {
   const headVersion = await head.read(file);
   const stack = headVersion?.stack ?? headVersion?.partial;
-  const earlierVersions = await Promise.all([versionIn(from, file, stack), versionIn(tip, file, stack)]);
-  const [fromVersion, tipVersion] = earlierVersions;
+  const earlierVersions = await Promise.all([versionIn(from, file, stack), versionIn(baseTip, file, stack)]);
+  const [fromVersion, baseTipVersion] = earlierVersions;
   const unknown = earlierVersions.some((version) => version !== undefined && version.stack === undefined)
     ? unreadableBase
     : undefined;
   const stacks = earlierVersions.flatMap((version) => version?.stack ?? []);
   const signers = await newSigners(fromVersion?.stack, stack);
   const after = stack && { stack, root: head.place.directory };
-  const policies = await earlierPolicies([from, tip], earlierVersions, { after, host });
+  const policies = await earlierPolicies([from, baseTip], earlierVersions, { after, host });
   const given = { stacks, unknown, signers, policies };
   const adjust = adjustTo(given);
-  if (headVersion === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
-  const changed = changesOf({ headVersion, stack, tipVersion }, { head, tip, file, host });
+  if (headVersion === undefined || stack === undefined || baseTip === undefined) return { adjust, notes: [] };
+  const changed = changesOf({ headVersion, stack, baseTipVersion }, { head, baseTip, file, host });
   if (changed.what.length === 0) return { adjust, notes: [] };
   const { isTrusted, why } = await trust();
   if (isTrusted) return { adjust, notes: [changedWarning(changed.what)] };
   const what = `the changes decide where secrets go (${changed.what.join(', ')}), and ${why}`;
-  const baseStack = tipVersion?.stack ?? fromVersion?.stack;
+  const baseStack = baseTipVersion?.stack ?? fromVersion?.stack;
   if (!changed.canUseBase || baseStack === undefined) return { adjust, notes: [], onlyValidate: what };
   const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
   return {
@@ -128,36 +128,36 @@ function changesOf(
   {
     headVersion,
     stack,
-    tipVersion,
+    baseTipVersion,
   }: {
     readonly headVersion: StackOfCommit;
     readonly stack: Stack;
-    readonly tipVersion: StackOfCommit | undefined;
+    readonly baseTipVersion: StackOfCommit | undefined;
   },
   {
     head,
-    tip,
+    baseTip,
     file,
     host,
   }: {
     readonly head: CommitStacks;
-    readonly tip: CommitStacks;
+    readonly baseTip: CommitStacks;
     readonly file: string;
     readonly host: CliHost;
   },
 ): Changes {
-  if (tipVersion?.stack === undefined)
+  if (baseTipVersion?.stack === undefined)
     return {
-      what: [tipVersion === undefined ? 'a new stack' : 'a stack that the base cannot read'],
+      what: [baseTipVersion === undefined ? 'a new stack' : 'a stack that the base cannot read'],
       canUseBase: false,
     };
-  const base = tipVersion.stack;
+  const base = baseTipVersion.stack;
   const places = changedPlaces(base, stack);
   const named = new Set([...filesOfTargets(base, file), ...filesOfTargets(stack, file)]);
-  const files = [...named].filter((path) => head.idOf(path) !== tip.idOf(path));
+  const files = [...named].filter((path) => head.idOf(path) !== baseTip.idOf(path));
   const sourcesIn = ({ resources }: StackOfCommit) =>
     declaredSources(resources, host.kinds).map(({ source }) => source);
-  const sources = newSources({ stack: base, sources: sourcesIn(tipVersion) }, sourcesIn(headVersion));
+  const sources = newSources({ stack: base, sources: sourcesIn(baseTipVersion) }, sourcesIn(headVersion));
   return {
     what: [
       ...places,

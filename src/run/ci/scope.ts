@@ -26,7 +26,7 @@ export interface CiScope extends Omit<CiClone, 'open'> {
   /** the stacks of the merge base, or of the previous commit; absent for the first commit of a repository */
   readonly from: CommitStacks | undefined;
   /** the stacks of the newest commit of the base branch; the same as `from` if no other is known */
-  readonly tip: CommitStacks | undefined;
+  readonly baseTip: CommitStacks | undefined;
 }
 
 interface ScopeOptions {
@@ -74,8 +74,8 @@ export async function openScope(host: CliHost, options: ScopeOptions): Promise<C
     const commits = await findCommits(job, reader, options);
     const head = await open(commits.planned, job.isOfBase);
     const from = commits.from === undefined ? undefined : await open(commits.from);
-    const tip = commits.tip === undefined ? from : await open(commits.tip);
-    return { ...clone, head, from, tip };
+    const baseTip = commits.baseTip === undefined ? from : await open(commits.baseTip);
+    return { ...clone, head, from, baseTip };
   } catch (error) {
     await clone.close();
     throw error instanceof CommandStop ? error : unreadable('the commits of this job', error);
@@ -90,16 +90,16 @@ export function unreadable(what: string, error: unknown): CommandStop {
 interface Commits {
   readonly planned: string;
   readonly from: string | undefined;
-  readonly tip: string | undefined;
+  readonly baseTip: string | undefined;
 }
 
 async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptions): Promise<Commits> {
   const here = await headOf(reader);
   if (job.isOfBase) return mergedForBase(job, reader, here);
-  const tip = await findTip(job, reader, { ...options, here });
-  if (tip !== undefined) {
-    const from = await reader.mergeBase(tip, here);
-    return { planned: here, from, tip };
+  const baseTip = await findBaseTip(job, reader, { ...options, here });
+  if (baseTip !== undefined) {
+    const from = await reader.mergeBase(baseTip, here);
+    return { planned: here, from, baseTip };
   }
   if (options.needsBase && job.event === 'other')
     throw new CommandStop(
@@ -108,9 +108,9 @@ async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptio
     );
   const [parent] = await reader.parentsOf(here);
   if (parent === undefined || job.event === 'other')
-    return { planned: here, from: undefined, tip: undefined };
+    return { planned: here, from: undefined, baseTip: undefined };
   await reader.obtainFiles(parent);
-  return { planned: here, from: parent, tip: parent };
+  return { planned: here, from: parent, baseTip: parent };
 }
 
 /** The commit that is checked out. @throws CommandStop where there is none */
@@ -121,7 +121,7 @@ export async function headOf(reader: CommitReader): Promise<string> {
 }
 
 /** The newest commit that the base branch is known to have. */
-async function findTip(
+async function findBaseTip(
   job: CiJob,
   reader: CommitReader,
   { base: named, here }: Pick<ScopeOptions, 'base'> & { readonly here: string },
@@ -135,9 +135,10 @@ async function findTip(
       );
     return commit;
   }
-  const newest = job.event === 'pull-request' ? await tipOfPullRequest(job, reader, here) : undefined;
+  const newestOfBase =
+    job.event === 'pull-request' ? await baseTipOfPullRequest(job, reader, here) : undefined;
   const { base } = job;
-  if (newest !== undefined || base === undefined) return newest;
+  if (newestOfBase !== undefined || base === undefined) return newestOfBase;
   try {
     await reader.obtainFiles(base);
     return base;
@@ -148,7 +149,7 @@ async function findTip(
   }
 }
 
-async function tipOfPullRequest(
+async function baseTipOfPullRequest(
   { head, baseBranch, isOfFork }: CiJob,
   reader: CommitReader,
   here: string,
@@ -174,5 +175,5 @@ async function mergedForBase({ head, number }: CiJob, reader: CommitReader, here
       `the job checked out commit ${shortCommit(head)} of the pull request, and its event gives secrets to a job of the base branch: remove "ref" from the checkout step, trueup reads the pull request itself`,
     );
   await reader.obtainFiles(head, `refs/pull/${number}/head`);
-  return { planned: await reader.merge(here, head), from: here, tip: here };
+  return { planned: await reader.merge(here, head), from: here, baseTip: here };
 }

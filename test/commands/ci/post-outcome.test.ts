@@ -14,12 +14,12 @@ const outcome = (kind: Outcome['kind'], more: Partial<Outcome> = {}): Outcome =>
 /** @param isLeft whether the plan after the apply still has the change */
 function resultOf(code: ExitCode, outcomes: readonly Outcome[], isLeft?: boolean) {
   const proof = isLeft === undefined ? undefined : { changes: isLeft ? [change()] : [] };
-  const pending = { outcomes: countOutcomes(outcomes), written: countWritten(outcomes, proof) };
+  const result = { outcomes: countOutcomes(outcomes), written: countWritten(outcomes, proof) };
   const changes = outcomes.map(() => change());
   const [title, lines] = outcomeOf(
     code,
     { changes },
-    { context: { terminal: { pending }, run: {}, host: {} }, head: 'c0' },
+    { context: { terminal: { result }, run: {}, host: {} }, head: 'c0' },
   );
   return { title, line: lines[0] };
 }
