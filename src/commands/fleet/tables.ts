@@ -54,7 +54,7 @@ const migrations = [
      seen timestamptz not null,
      primary key (address, token)
    );`,
-  // One row for each check that ended, for 30 days.
+  // One row for each check that ended, kept for 30 days.
   `alter table trueup_fleet.stacks add column last_report json;
    alter table trueup_fleet.stacks add column targets text[];
    create table trueup_fleet.checks (
@@ -71,6 +71,8 @@ const migrations = [
      unique (repository, path, attempt)
    );
    create index checks_ended on trueup_fleet.checks (ended);`,
+  // The workers, and the repositories in their fleet files. "named": when a worker of the fleet last listed the repository. "problem": why
+  // it could not be read.
   `create table trueup_fleet.workers (
      id text primary key,
      host text not null,
@@ -129,13 +131,14 @@ const migrations = [
      probe_path text
    );
    create unique index target_pauses_open on trueup_fleet.target_pauses (address) where until is null;`,
-  // When a webhook reported that a repository has something new, and when it was read after that.
+  // "told": when a webhook last reported that a repository has something new. "read": when the repository was read after that.
   `create table trueup_fleet.pushes (
      repository text primary key,
      told timestamptz not null,
      read timestamptz
    );`,
-  // Where messages about drift are sent, and what was sent last. What to send is computed from this: a restart repeats nothing.
+  // Where messages about drift are sent, and what was sent last. What to send is computed from this, so a restart repeats nothing. A row of
+  // "digests" is a message that sums up several drifts, and "digest" is its id; neither is the hash of a plan.
   `create table trueup_fleet.channels (
      name text primary key,
      claim bigint not null default 0,
@@ -177,13 +180,15 @@ const migrations = [
      requests integer not null,
      primary key (repository, path, address, identity)
    );`,
-  // When the read of a repository began that scheduled its stacks, and the files of a stack (a git tree) at its last start.
+  // "began": when the repository read began that last scheduled the stacks of the repository. "started_tree": the git tree with the files
+  // of a stack when a worker last started a check or an apply of it.
   `create table trueup_fleet.repository_reads (
      repository text primary key,
      began timestamptz not null
    );
    alter table trueup_fleet.stacks add column started_tree text;`,
-  // Applies that began, and why the apply of a stack waits. An open row with a lease belongs to only one attempt.
+  // Applies that a worker started, and why the apply of a stack waits. "begun": the writes have begun, and may not be complete. An open row
+  // with a lease belongs to only one attempt.
   `create table trueup_fleet.applies (
      id bigint generated always as identity primary key,
      repository text not null,
@@ -217,7 +222,8 @@ const migrations = [
      plan json,
      primary key (repository, path)
    );`,
-  // The access that each stack grants, so that all are searched at once: "words" has all names in it, in lower case.
+  // The access that each stack grants, so that a search finds it in all stacks. "gives": `login` or `state`. "who": the service accounts
+  // that may log in, or the readers of the state. "places": the Kubernetes namespaces of a login. "words": all these names, in lower case.
   `create table trueup_fleet.access (
      repository text not null,
      path text not null,
@@ -243,7 +249,7 @@ const migrations = [
      address text primary key,
      next_free timestamptz not null
    );`,
-  // Whether a worker took the stack to apply it, not to check it.
+  // Whether the worker that has the stack applies it; false while it checks the stack.
   'alter table trueup_fleet.stacks add column applying boolean not null default false;',
   // The labels of the stack files when the repository was read.
   `alter table trueup_fleet.stacks add column labels jsonb not null default '{}';`,
@@ -252,7 +258,8 @@ const migrations = [
   'alter table trueup_fleet.told rename to sent_messages;',
   // Since when the job of an apply waits for a worker.
   'alter table trueup_fleet.stacks add column apply_queued timestamptz;',
-  // Which repository a fleet uses under a name: its address without a login, and its branch; null while another fleet has the name.
+  // Which repository a fleet uses under a name: its address without a login, and its branch. Both are null in the row of a fleet that is
+  // refused because another fleet uses the name for another repository or branch.
   'alter table trueup_fleet.repositories add column url text, add column ref text;',
 ];
 
