@@ -42,8 +42,8 @@ export function openCreations(
     const address = parseAddress(text);
     const isUnread =
       !context.isInView(address) ||
-      context.unseen(address) !== undefined ||
-      context.blindSpot(address) !== undefined;
+      context.unreadReason(address) !== undefined ||
+      context.incompleteReason(address) !== undefined;
     return (
       isUnread ||
       (context.kind(address.kind).ownership.by === 'ledger' && context.live.has(formatAddress(address)))

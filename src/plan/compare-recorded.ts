@@ -80,8 +80,8 @@ export type RecordedVerdict =
 /** @param context with the ledger in place of the manifests */
 export function compareRecorded(context: PlanContext, recorded: DesiredResource): RecordedVerdict {
   const { address } = recorded;
-  const unseen = context.unseen(address);
-  if (unseen !== undefined) return { is: 'unknown', why: unseen };
+  const whyUnreadable = context.unreadReason(address);
+  if (whyUnreadable !== undefined) return { is: 'unknown', why: whyUnreadable };
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'child' && !isParentLive(context, ownership.of(address)))
     return { is: 'reported-with-parent' };
@@ -89,7 +89,8 @@ export function compareRecorded(context: PlanContext, recorded: DesiredResource)
   const id = recordedId(context, address);
   if (live !== undefined && (id === undefined || live.id === undefined || live.id === id))
     return compareWithLive(context, recorded, live);
-  const why = context.blindSpot(address) ?? (live === undefined ? whyUnread(context, recorded) : undefined);
+  const why =
+    context.incompleteReason(address) ?? (live === undefined ? whyUnread(context, recorded) : undefined);
   if (why !== undefined) return { is: 'unknown', why };
   return { is: 'drifted', drifted: driftOfMissing(context, address, live) };
 }

@@ -66,7 +66,7 @@ interface Drafted {
 }
 
 export function draftDeclared(context: PlanContext, resource: DesiredResource): Drafted {
-  if (context.unseen(resource.address) !== undefined) return { problems: [] };
+  if (context.unreadReason(resource.address) !== undefined) return { problems: [] };
   const verdict = ownershipOfDeclared(context, resource);
   if (verdict.is === 'problem') return { problems: [verdict.problem] };
   if (verdict.is === 'blocked') return { problems: [] };
@@ -250,8 +250,9 @@ function mayExistNote(
   { resource: { address }, live }: DraftInput,
   action: Action,
 ): string[] {
-  const blind = action === 'none' || live !== undefined ? undefined : context.ownBlindSpot(address);
-  return blind === undefined ? [] : [unseenNote(blind)];
+  const whyIncomplete =
+    action === 'none' || live !== undefined ? undefined : context.ownIncompleteReason(address);
+  return whyIncomplete === undefined ? [] : [unseenNote(whyIncomplete)];
 }
 
 // Dangling references: the resource is neither declared nor live, or the same plan deletes it, or its id is needed and could not be read.
@@ -291,11 +292,11 @@ function danglingProblem(
   if (context.live.has(formatAddress(to))) return undefined;
   if (!context.desired.has(formatAddress(to))) return missingReference(context, to, refers);
   // A declared resource that is not live will be created, unless it could not be read.
-  const blind = from.action === 'none' ? undefined : context.unseen(to);
-  if (blind === undefined) return undefined;
+  const whyUnread = from.action === 'none' ? undefined : context.unreadReason(to);
+  if (whyUnread === undefined) return undefined;
   return {
     class: 'incomplete',
-    message: `${refers}, whose id is unknown: ${blind}`,
+    message: `${refers}, whose id is unknown: ${whyUnread}`,
     fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
 }

@@ -14,10 +14,10 @@ export function missingReference(
   to: Address,
   refers: string,
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
-  const blind = context.isInView(to) ? context.blindSpot(to) : undefined;
+  const whyIncomplete = context.isInView(to) ? context.incompleteReason(to) : undefined;
   // A resource outside of a selection may still be declared.
   const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
-  if (blind === undefined) {
+  if (whyIncomplete === undefined) {
     const near = nearestWord(to.name, namesBeside(context, to));
     return {
       class: 'invalid',
@@ -27,7 +27,7 @@ export function missingReference(
   }
   return {
     class: 'incomplete',
-    message: `${refers}, which is not ${there}, and it is unknown whether it is live: ${blind}`,
+    message: `${refers}, which is not ${there}, and it is unknown whether it is live: ${whyIncomplete}`,
     fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
   };
 }

@@ -40,7 +40,7 @@ export function movingFrom(
 }
 
 /** The adoption of a resource that comes from another stack, or from the former name of this one. */
-export function takenOver(
+export function takeOverVerdict(
   context: PlanContext,
   address: Address,
   live: LiveResource | undefined,
@@ -79,7 +79,7 @@ export function receivingStack(context: PlanContext, address: Address): string |
 }
 
 /** The problem of a declared resource whose id is that of a resource for which another document has `movedTo`. */
-export function movesAwayProblem(
+export function renamedWhileMovingProblem(
   context: PlanContext,
   { address }: DesiredResource,
 ): Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'> | undefined {
@@ -93,7 +93,7 @@ export function movesAwayProblem(
   };
 }
 
-export function movedAwayProblem(
+export function ownedByReceiverProblem(
   { address }: DesiredResource,
   { to, at }: MovedAway,
 ): Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'> {
@@ -144,7 +144,7 @@ export function moveProblems(context: PlanContext): Diagnostic[] {
   const { from, problems } = context.moves;
   const unread = [...from].flatMap(([text, stack]): Diagnostic[] => {
     const resource = context.desired.get(text);
-    const why = resource && context.unseen(resource.address);
+    const why = resource && context.unreadReason(resource.address);
     if (resource === undefined || why === undefined) return [];
     return [
       {

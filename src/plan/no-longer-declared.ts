@@ -43,7 +43,7 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
   for (const removal of [...keptInRemovedTargets(context), ...keptUnrecorded(context)])
     verdicts.set(formatAddress(removal.notice.address), removal);
   for (const [text, resource] of context.movesAway)
-    if (context.unseen(resource.address) === undefined)
+    if (context.unreadReason(resource.address) === undefined)
       verdicts.set(text, { is: 'notice', notice: noticeOfMove(context, resource) });
   for (const removalRequest of seenRemovalRequests(context)) {
     const { address } = removalRequest;
@@ -90,7 +90,7 @@ function keptUnseen(address: Address): Removal {
 /** Whether the resource of a record is certainly gone: everything that could show it was read. Only then the record is dropped. */
 function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
-  if (!context.isInView(address) || context.blindSpot(address) !== undefined) return false;
+  if (!context.isInView(address) || context.incompleteReason(address) !== undefined) return false;
   return context.unsupported(address) === undefined || !hasParent(context, address);
 }
 

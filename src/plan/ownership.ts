@@ -18,7 +18,12 @@ import { missingReference } from './missing-reference.ts';
 import type { PlanContext } from './plan-context.ts';
 import { isTakenOver } from './take-over-stack.ts';
 import { creatorSuffix } from './other-creator.ts';
-import { movedAway, movedAwayProblem, movesAwayProblem, takenOver } from './moved-ownership.ts';
+import {
+  movedAway,
+  ownedByReceiverProblem,
+  renamedWhileMovingProblem,
+  takeOverVerdict,
+} from './moved-ownership.ts';
 
 /** The ownership tag before and after; each absent if there is none. */
 export interface OwnershipTagChange {
@@ -54,7 +59,7 @@ export function ownershipOfDeclared(context: PlanContext, resource: DesiredResou
   const { ownership } = context.kind(resource.address.kind);
   const live = context.live.get(formatAddress(resource.address));
   if (ownership.by === 'child') return ownershipOfChild(context, resource, ownership.of(resource.address));
-  const moving = movesAwayProblem(context, resource);
+  const moving = renamedWhileMovingProblem(context, resource);
   if (moving !== undefined) return refuse(resource, moving);
   if (live === undefined) return ownershipOfMissing(context, resource, ownership.by === 'claim');
   if (ownership.by === 'ledger') return ownershipByRecord(context, resource);
@@ -63,8 +68,8 @@ export function ownershipOfDeclared(context: PlanContext, resource: DesiredResou
 }
 
 /**
- * The verdict in a target that keeps no ownership tags: none is written, and another stack may own the resource without a tag. If the
- * service shows a tag of ours nevertheless, it is kept as the manifest declares it.
+ * The verdict in a target that keeps no ownership tags: none is added, and another stack may own the resource without a tag. If the
+ * service nevertheless shows a tag of ours, the tag is maintained: its flags follow `protect` and `onRemove` of the manifest.
  */
 function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
   const evidence = context.live.get(formatAddress(resource.address))?.evidence ?? {};
@@ -72,6 +77,7 @@ function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, ve
     return refuse(resource, unrecordedProblem(context, resource));
   if (verdict.is !== 'ours' || shownOwnershipTag(evidence) !== undefined) return verdict;
   const { ownershipTag: _, tagChange: __, ...own } = verdict;
+  // The service does not show this tag: it was made from the record of the resource.
   if (evidence.ownershipTag !== undefined) return own;
   if (own.action !== 'adopt') return { ...own, reason: 'created by an interrupted apply of this stack' };
   const why = resource.metadata.adopt
@@ -82,9 +88,9 @@ function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, ve
 
 function ownershipOfMissing(context: PlanContext, resource: DesiredResource, hasTag: boolean): Verdict {
   const known = context.record(resource.address) !== undefined;
-  const gone =
-    context.blindSpot(resource.address) === undefined ? 'it no longer exists' : 'it could not be read';
-  const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
+  const isReadCompletely = context.incompleteReason(resource.address) === undefined;
+  const why = isReadCompletely ? 'it no longer exists' : 'it was not found, and the read is incomplete';
+  const reason = known ? `declared and applied before, but ${why}` : 'declared, not live';
   const ownershipTag = desiredOwnershipTag(context, resource);
   const isOwnedByTag = hasTag && !context.isLedgerOwned(resource.address);
   return {
@@ -115,14 +121,14 @@ function ownershipByTag(context: PlanContext, resource: DesiredResource, live: L
   if (ownershipTag?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
     return {
       ...own,
-      ...takenOver(context, resource.address, live),
+      ...takeOverVerdict(context, resource.address, live),
       tagChange: { ...(before === undefined ? {} : { before }), after },
     };
   if (before !== undefined) {
     const tagChange = before === after ? {} : { tagChange: { before, after } };
     return { ...own, action: 'update', reason: liveDiffers, ...tagChange };
   }
-  // A record is about the resource with its id; without an id it proves nothing about this one.
+  // A record with an id was found by the id of this resource. A record without one may be about an earlier resource with this name.
   if (isCreatedHere || record?.id !== undefined) {
     const reason = 'ours, but its ownership tag was removed: the tag is restored';
     return { ...own, action: 'update', reason, tagChange: { after } };
@@ -152,8 +158,8 @@ function originWithoutRecord(
 }
 
 /**
- * Whether our creator mark proves that it is ours. Without the ownership tag it may have been released since, or belong to a stack
- * with the same name in another repository, unless an interrupted apply of this stack was creating it.
+ * Whether our creator mark proves that the resource is ours. Without the ownership tag, the resource may have been released since, or
+ * belong to a stack with the same name in another repository, unless an interrupted apply of this stack was creating it.
  */
 function provesByMark(
   context: PlanContext,
@@ -174,7 +180,7 @@ function refusedOwnershipTag(
   if (ownershipTag?.inherited) return refuse(resource, inheritedTagProblem(resource, ownershipTag));
   if (ownershipTag === undefined || context.isOurTag(ownershipTag)) return undefined;
   const away = movedAway(context, resource.address);
-  if (away?.to.stack === ownershipTag.stack) return refuse(resource, movedAwayProblem(resource, away));
+  if (away?.to.stack === ownershipTag.stack) return refuse(resource, ownedByReceiverProblem(resource, away));
   return refuse(
     resource,
     context.isOurs(ownershipTag.stack)
@@ -187,10 +193,10 @@ function refusedOwnershipTag(
 function ownershipByRecord(context: PlanContext, resource: DesiredResource): Verdict {
   const record = context.record(resource.address);
   const away = movedAway(context, resource.address);
-  if (away !== undefined) return refuse(resource, movedAwayProblem(resource, away));
+  if (away !== undefined) return refuse(resource, ownedByReceiverProblem(resource, away));
   if (record === undefined) return { is: 'unrecorded' };
   if (isTakenOver(context, resource.address, undefined))
-    return { is: 'ours', ...takenOver(context, resource.address, undefined), origin: record.origin };
+    return { is: 'ours', ...takeOverVerdict(context, resource.address, undefined), origin: record.origin };
   return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
 }
 
@@ -218,7 +224,7 @@ export function ownershipOfUnrecorded(
 /** A child belongs to the owner of its parent. */
 function ownershipOfChild(context: PlanContext, resource: DesiredResource, parent: Address): Verdict {
   const declared = context.desired.get(formatAddress(parent));
-  if (context.unseen(parent) !== undefined) return { is: 'blocked' };
+  if (context.unreadReason(parent) !== undefined) return { is: 'blocked' };
   return declared === undefined
     ? ownershipOfUndeclaredChild(context, resource, parent)
     : ownershipOfDeclaredChild(context, resource, ownershipOfDeclared(context, declared));
@@ -338,12 +344,6 @@ function missingParentProblem(
   { address }: DesiredResource,
   parent: Address,
 ): ProblemText {
-  return {
-    code: 'unknown-reference',
-    ...missingReference(
-      context,
-      parent,
-      `${quoted(formatAddress(address))} is a child of ${quoted(formatAddress(parent))}`,
-    ),
-  };
+  const refers = `${quoted(formatAddress(address))} is a child of ${quoted(formatAddress(parent))}`;
+  return { code: 'unknown-reference', ...missingReference(context, parent, refers) };
 }

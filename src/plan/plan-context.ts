@@ -160,15 +160,15 @@ export interface PlanContext {
   readonly hasMovedTarget: boolean;
   /** Whether the plan has the target and the kind of this address. */
   isInView(address: Address): boolean;
-  /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
-  blindSpot(address: Address): string | undefined;
-  /** The same for this one address: without reasons that concern only another resource. */
-  ownBlindSpot(address: Address): string | undefined;
+  /** Why the read of this kind and target is incomplete: a resource may exist although it was not found. Undefined when all were read. */
+  incompleteReason(address: Address): string | undefined;
+  /** The same for this one address: without reasons that concern only other resources. */
+  ownIncompleteReason(address: Address): string | undefined;
   /**
    * Why this resource could not be read: it may exist or not, so the plan leaves it out. Undefined for a
    * resource that was read, found or not.
    */
-  unseen(address: Address): string | undefined;
+  unreadReason(address: Address): string | undefined;
   /** Why the target does not support resources like this at all. */
   unsupported(address: Address): LiveSet['unsupported'];
   /** Top-level fields that the service returns for no resource of this kind. */
@@ -248,13 +248,13 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...begunIn(input),
     hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
-    blindSpot: (address) => blindSpots(input, target(address.target), address)[0],
-    ownBlindSpot: (address) => {
+    incompleteReason: (address) => incompleteReasons(input, target(address.target), address)[0],
+    ownIncompleteReason: (address) => {
       const found = target(address.target);
       const ofOthers = new Set(found.sets.get(address.kind)?.unseen?.values());
-      return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
+      return incompleteReasons(input, found, address).find((why) => !ofOthers.has(why));
     },
-    unseen: (address) => whyUnread(target(address.target)) ?? unseen.get(formatAddress(address)),
+    unreadReason: (address) => whyUnread(target(address.target)) ?? unseen.get(formatAddress(address)),
     unsupported: (address) => setOf(address)?.unsupported,
     lacking: (address) => setOf(address)?.lacking ?? [],
     inheritable: (address) => setOf(address)?.inheritable?.get(formatAddress(address)),
@@ -308,7 +308,7 @@ function begunIn({
   };
 }
 
-function blindSpots(
+function incompleteReasons(
   { manifestsComplete }: PlanContextInput,
   found: LiveTarget,
   { kind }: Address,

@@ -90,7 +90,7 @@ function isAnother(change: DigestedChange, live: LiveResource): boolean {
 function remainingOfMissing(context: PlanContext, change: DigestedChange): RemainingWork {
   const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
-  return isRemoved && !existsRenamed(context, change) && context.blindSpot(address) === undefined
+  return isRemoved && !existsRenamed(context, change) && context.incompleteReason(address) === undefined
     ? { mustAct: false, fields: [], isOurs: false }
     : { mustAct: true, fields, isOurs: false };
 }

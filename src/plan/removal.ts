@@ -89,7 +89,9 @@ export function isDeletableByRecord(context: PlanContext, live: LiveResource): b
 
 /** The removal requests of resources that could be read; for others the reason is reported with their target. */
 export function seenRemovalRequests(context: PlanContext): DesiredResource[] {
-  return [...context.removalRequests.values()].filter(({ address }) => context.unseen(address) === undefined);
+  return [...context.removalRequests.values()].filter(
+    ({ address }) => context.unreadReason(address) === undefined,
+  );
 }
 
 /** The removal of a resource with a removal request. */
@@ -163,10 +165,10 @@ function notOurs(context: PlanContext, { address, evidence }: LiveResource): Ref
 /** A removal request is about one resource, so only gaps that concern its own kind and target prevent the removal. */
 function unlessIncomplete(context: PlanContext, address: Address, verdict: Removal): Removal {
   if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
-  const blind = context.blindSpot(address);
-  return blind === undefined
+  const whyIncomplete = context.incompleteReason(address);
+  return whyIncomplete === undefined
     ? verdict
-    : kept(address, `kept: ${blind}, so the plan is incomplete and nothing is removed`);
+    : kept(address, `kept: ${whyIncomplete}, so the plan is incomplete and nothing is removed`);
 }
 
 /**

@@ -93,7 +93,7 @@ function findNeeds(context: PlanContext, part: ChosenPart, all: Drafts): Needs {
 function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText): boolean {
   const draft = drafts.get(text);
   return draft === undefined
-    ? context.unseen(parseAddress(text)) === undefined
+    ? context.unreadReason(parseAddress(text)) === undefined
     : draft.change.action !== 'none';
 }
 
