@@ -41,7 +41,7 @@ async function carryOverRecords(run: RecoverRun): Promise<ExitCode> {
   if (carried.gaps.length > 0)
     throw new CommandStop(
       'look-incomplete',
-      `nothing was written: not everything of ${quoted(wanted)} could be read, and what was not read would be forgotten: ${carried.gaps.join('; ')}`,
+      `nothing was written: not everything of ${quoted(wanted)} could be read, and the records of unread resources would be dropped: ${carried.gaps.join('; ')}`,
     );
   report(moved, carried, run);
   const { name } = moved.target;
@@ -54,7 +54,10 @@ async function carryOverRecords(run: RecoverRun): Promise<ExitCode> {
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
   const targets = identitiesAfter(ledger, [moved.target]);
   await store.write({ ...ledger, records, targets });
-  say(run, `The ledger has ${counted(carried.kept.size, 'record')} of ${quoted(name)} as it is now`);
+  say(
+    run,
+    `The ledger now has ${counted(carried.kept.size, 'record')} of ${quoted(name)} at its new address`,
+  );
   answer(run, recovery, true);
   return exitCodes.done;
 }
@@ -82,7 +85,9 @@ async function findMoved(found: MoveInput, wanted: string, run: RecoverRun): Pro
   if (moved !== undefined) return moved;
   if (await hasRecordsOfOtherPlace({ ...found, target }, run))
     return { target, was: undefined, is: formatIdentity(identityOf(target)) };
-  throw nothingMoved(`target ${quoted(wanted)} is the place that the ledger knows, so nothing has moved`);
+  throw nothingMoved(
+    `the ledger already has the current address of target ${quoted(wanted)}, so nothing has moved`,
+  );
 }
 
 function nothingMoved(why: string): CommandStop {
@@ -92,10 +97,13 @@ function nothingMoved(why: string): CommandStop {
 function noLedgerHere({ renamedFrom }: Stack): string {
   return renamedFrom === undefined
     ? 'there is no ledger with records to carry over: "trueup recover" rebuilds one'
-    : `what the ledger knows is still that of stack ${quoted(renamedFrom)}: carry it over under that name, then rename the stack`;
+    : `the records are still in the ledger of stack ${quoted(renamedFrom)}: remove "renamedFrom" and set the name back to ${quoted(renamedFrom)}, run this command, then rename the stack again`;
 }
 
-/** Whether the ledger has the target's current place, but also records of another place. */
+/**
+ * Whether the ledger has the target's current address, but also records of another one. Their ids are found in another organization
+ * (`movedCode`), or cannot be read here. An unread record does not count if its id was found under another name.
+ */
 async function hasRecordsOfOtherPlace(input: TargetInput, run: RecoverRun): Promise<boolean> {
   const { ledger, target } = input;
   const records = new Map(recordsOf(ledger, target));
@@ -172,8 +180,8 @@ function report({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver
   print();
   const are = (count: number) => `${counted(count, 'record')} ${count === 1 ? 'is' : 'are'}`;
   if (kept.size === 0)
-    print('Nothing that the ledger knows is proved by what is there, so nothing is carried over.');
-  else print(`${are(kept.size)} proved by what is there, and carried over:`);
+    print('No record is confirmed by a resource at the new address, so nothing is carried over.');
+  else print(`${are(kept.size)} confirmed at the new address, and carried over:`);
   for (const text of kept.keys()) print(`  ${printable(text)}`);
   if (dropped.length === 0) return;
   print(`\n${are(dropped.length)} dropped:`);

@@ -165,7 +165,7 @@ describe('recover --moved', () => {
     await bench.byHandMount('POST', 'role/gone', { ...wire, token_policies: ['root'] }, 'second');
     const { out } = await stack.run(['recover', '--moved', 'prod', '--yes'], 0);
     expect(out).toContain(
-      '1 record is proved by what is there, and carried over:\n  ClusterAuthRole/prod/web',
+      '1 record is confirmed at the new address, and carried over:\n  ClusterAuthRole/prod/web',
     );
     expect(out).toContain('ClusterAuthRole/prod/gone: it differs from what this stack last wrote');
     expect((await stack.ledger()).records).toHaveProperty('ClusterAuthRole/prod/web');
@@ -187,7 +187,7 @@ describe('recover --moved', () => {
   });
 
   it.each([
-    ['a target whose address did not change', 'prod', 'target "prod" is the place that the ledger knows'],
+    ['a target whose address did not change', 'prod', 'has the current address of target "prod"'],
     ['an unknown target', 'nowhere', 'has no target "nowhere": it has "acme", "prod"'],
   ])('refuses %s', async (_, name, why) => {
     const { stack } = await withNewAddress(other);
