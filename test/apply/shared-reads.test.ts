@@ -32,12 +32,15 @@ describe('A thousand updates', () => {
 
 describe('Scattered updates', () => {
   it.each([
-    ['one on each page', every(100, 10), { pages: 0, reads: 10 }],
-    ['two on each page', every(50, 20), { pages: 0, reads: 20 }],
-    ['three on each page', every(100, 10).flatMap((at) => [at, at + 40, at + 80]), { pages: 8, reads: 14 }],
-  ])('with %s are read page by page only if that takes fewer requests', async (_, updates, expected) => {
-    expect(await applyPaged({ count: 1000, updates, perSecond: 30 })).toMatchObject(expected);
-  });
+    ['one', every(100, 10), { pages: 0, reads: 10 }],
+    ['two', every(50, 20), { pages: 0, reads: 20 }],
+    ['three', every(100, 10).flatMap((at) => [at, at + 40, at + 80]), { pages: 8, reads: 14 }],
+  ])(
+    'of %s resources on each page are read page by page only if that takes fewer requests',
+    async (_, updates, expected) => {
+      expect(await applyPaged({ count: 1000, updates, perSecond: 30 })).toMatchObject(expected);
+    },
+  );
 });
 
 describe('A resource that is changed in the service', () => {

@@ -35,14 +35,14 @@ import {
   tagsOf,
   workspacesOf,
 } from '../support/simulation/tenant-client.ts';
-import { habits, type Tenant, TenantPool } from '../support/simulation/world.ts';
+import { organizationSettings, type Tenant, TenantPool } from '../support/simulation/world.ts';
 
 const cases = Number(process.env['TRUEUP_CASES'] ?? 15);
 const tenants = new TenantPool();
 afterAll(() => tenants.close());
 
 interface Case {
-  readonly habit: number;
+  readonly settingsIndex: number;
   /** the stack that made the organization and the mount */
   readonly made: StackDraft;
   readonly drift: readonly HandAction[];
@@ -53,7 +53,7 @@ interface Case {
 
 const arbitraryCase: fc.Arbitrary<Case> = fc
   .record({
-    habit: fc.nat({ max: habits.length - 1 }),
+    settingsIndex: fc.nat({ max: organizationSettings.length - 1 }),
     made: stackWithProjects,
     drift: driftWithProjects,
     taker: stackWithProjects.map(({ defaults, owns }) => ({ defaults, owns })),
@@ -62,7 +62,7 @@ const arbitraryCase: fc.Arbitrary<Case> = fc
   .map((made) => ({
     ...made,
     [fc.toStringMethod]: () =>
-      `\n===== habit ${made.habit}, made by\n${showDraft(made.made)}\n===== then ${JSON.stringify(made.drift)}\n===== taken by ${JSON.stringify(made.taker)} ${made.group}`,
+      `\n===== settings ${made.settingsIndex}, made by\n${showDraft(made.made)}\n===== then ${JSON.stringify(made.drift)}\n===== taken by ${JSON.stringify(made.taker)} ${made.group}`,
   }));
 
 describe('The export of a random organization and mount', () => {
@@ -82,8 +82,14 @@ describe('The export of a random organization and mount', () => {
 });
 
 /** @returns whether the export warned about values that it cannot write, or undefined if the stack cannot be applied */
-async function takeOver({ habit, made, drift: actions, taker, group }: Case): Promise<boolean | undefined> {
-  const tenant = await tenants.take(habit);
+async function takeOver({
+  settingsIndex,
+  made,
+  drift: actions,
+  taker,
+  group,
+}: Case): Promise<boolean | undefined> {
+  const tenant = await tenants.take(settingsIndex);
   const maker = new StackFolder(tenant);
   const directory = makeFolder();
   try {

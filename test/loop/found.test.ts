@@ -12,7 +12,7 @@ const tenants = new TenantPool();
 afterAll(() => tenants.close());
 const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
 
-/** Indexes of organizations in `habits`. */
+/** Indexes in `organizationSettings`. */
 const plain = 0;
 const localByDefault = 2;
 const sharesByDefault = 3;
@@ -25,8 +25,8 @@ function workspace(name: string, spec: JsonObject = {}, metadata: JsonObject = {
   return { kind: 'Workspace', metadata: { name, ...metadata }, spec };
 }
 
-function ending(habit: number, ...steps: readonly Step[]): Promise<string> {
-  return converge({ habit, steps }, { tenants, isPlan });
+function ending(settingsIndex: number, ...steps: readonly Step[]): Promise<string> {
+  return converge({ settingsIndex, steps }, { tenants, isPlan });
 }
 
 function project(name: string, spec: JsonObject): Manifest {

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { planSchema } from '../../src/report/json/plan-schema.ts';
 import { driftWithProjects, stackWithProjects } from '../support/simulation/random-projects.ts';
 import { type Case, converge, type Step, showCase } from '../support/simulation/converge.ts';
-import { habits, TenantPool } from '../support/simulation/world.ts';
+import { organizationSettings, TenantPool } from '../support/simulation/world.ts';
 
 const cases = Number(process.env['TRUEUP_CASES'] ?? 20);
 const tenants = new TenantPool();
@@ -26,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const arbitraryCase: fc.Arbitrary<Case> = fc
   .record({
-    habit: fc.nat({ max: habits.length - 1 }),
+    settingsIndex: fc.nat({ max: organizationSettings.length - 1 }),
     steps: fc.oneof(
       { withCrossShrink: true },
       { weight: 3, arbitrary: fc.array(step, { minLength: 1, maxLength: 1 }) },

@@ -24,7 +24,10 @@ const consumersOf = '/workspaces/:workspace_id/relationships/remote-state-consum
 const organization = 'GET /organizations/:organization_name';
 const projects = 'GET /organizations/:organization_name/projects';
 
-/** Documents of this service show whether a workspace ever had a state. */
+/**
+ * A service without safe deletes. The documents of its workspaces show that they never had a state, so the plan does not read their state
+ * versions; only the check before each delete does.
+ */
 const limited = {
   lacks: ['tag-bindings', 'tag-filter', 'consumers', 'safe-delete'],
   target: { ownership: 'ledger', deletes: 'plain' },
@@ -90,8 +93,8 @@ describe.each(['neutral', 'hcp-terraform'])('A thousand workspaces in the dialec
 describe('Updating some of many workspaces', { timeout: 300_000 }, () => {
   const all = names('ws', 1000);
   it.each([
-    ['two on each page of the list reads each of them', 2, 20, 0],
-    ['five on each page of the list reads one of them, and their pages', 5, 10, 10],
+    ['reads two changed workspaces on a page of the list one by one', 2, 20, 0],
+    ['reads the page of five changed workspaces again, and only one of the five by its id', 5, 10, 10],
   ])('%s', async (_, onPage, shown, pages) => {
     const { declare, run } = await open({
       perSecond: 100,

@@ -77,7 +77,7 @@ describe('The calls of a role', () => {
     expect(callsFor({ tokenPolicies: ['b'] }, { token_policies: ['a'] }).calls[0]?.order).toBe(20);
   });
 
-  it('delete it with those that narrow, if its whole content is unchanged', () => {
+  it('delete a role in the same step as calls that narrow access, on condition that its content is unchanged', () => {
     const { change, context } = draftChange(kind, role(), live());
     const { calls, preconditions } = kind.calls({ ...change, action: 'delete' }, context);
     expect(calls).toMatchObject([
@@ -125,7 +125,7 @@ describe('The plan of a role', () => {
     ).toEqual([]);
   });
 
-  it('reports nothing about a live role that equals its manifest, even with such values', () => {
+  it('reports nothing about a live role that equals its manifest, even if its undeclared values conflict', () => {
     expect(draftChange(kind, role(), live({ token_type: 'batch', token_period: 60 })).problems).toEqual([]);
   });
 

@@ -133,6 +133,7 @@ function comments({ method, body, query }: AskedRequest, issue: KeptIssue, { ser
 
 function paged(all: readonly object[], query: URLSearchParams, service: 'github' | 'gitlab'): GivenAnswer {
   const { items, next } = pageOf(all, query, service === 'github' ? 30 : 20);
+  // The client must take only the page number from the link, and send its token to no other host.
   const link = `<https://elsewhere.example.com/?page=${next}>; rel="next"`;
   return {
     status: 200,

@@ -1,4 +1,4 @@
-/** One case of the loop: makes a live state, plans and applies a stack, and plans again. */
+/** One case of the random tests in `test/loop`: makes a live state, plans and applies a stack, and plans again. */
 import { expect } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
 import { isRead } from '../cli/faulty-proxy.ts';
@@ -27,8 +27,8 @@ export interface Step {
 }
 
 export interface Case {
-  /** the index of the organization's settings in `habits` */
-  readonly habit: number;
+  /** the index in `organizationSettings` of the settings that the organization has */
+  readonly settingsIndex: number;
   readonly steps: readonly Step[];
 }
 
@@ -41,8 +41,8 @@ export interface Tools {
 export type Ending = string;
 
 /** @returns the ending of the last step. The steps before it make the live state, and each apply is checked. */
-export async function converge({ habit, steps }: Case, tools: Tools): Promise<Ending> {
-  const tenant = await tools.tenants.take(habit);
+export async function converge({ settingsIndex, steps }: Case, tools: Tools): Promise<Ending> {
+  const tenant = await tools.tenants.take(settingsIndex);
   const folder = new StackFolder(tenant);
   try {
     let ending: Ending = 'invalid';
@@ -84,8 +84,9 @@ async function recover({ folder, tenant }: Place): Promise<void> {
 }
 
 /**
- * A plan that gives a project another duration changes what its workspaces inherit, and the times that the service computes from it. An
- * update of such a value is then stale, or a value that a workspace only inherited is missing. The next plan and apply fix that.
+ * Whether an apply exited with 6 only because it changed the duration of a project, from which the service computes times of the
+ * workspaces in it. Then an update of such a time is stale, or the plan expected a value that the workspace had only inherited from the
+ * former duration. The next plan and apply fix that.
  */
 function isStaleByProject({ changes }: PlanOutput, { code, out }: CommandResult): boolean {
   const changesDuration = changes.some(
@@ -112,7 +113,7 @@ async function applyStack(place: Place, isRepeated = false): Promise<Ending> {
   if (problem === undefined) {
     if (isStaleByProject(plan, applied) && !isRepeated) return applyStack(place, true);
     expect(applied.code, shown(applied)).toBe(0);
-    // The service stores what it is sent, and shows it.
+    // The service stores the values that it receives, and shows them.
     expect(applied.out).not.toMatch(/with another value than sent|cannot be verified/);
     return 'converged';
   }
@@ -146,12 +147,12 @@ function bystanderOf(tenant: Tenant): Promise<Json | undefined> {
   return show(`/api/v2/organizations/${tenant.name}/workspaces/${bystander}`, tenant);
 }
 
-export function showCase({ habit, steps }: Case): string {
+export function showCase({ settingsIndex, steps }: Case): string {
   const texts = steps.flatMap(({ drift, ledger, stack }, index) => [
     `===== step ${index + 1}, by hand: ${drift.length === 0 ? 'nothing' : ''}`,
     ...drift.map((action) => JSON.stringify(action)),
     `===== step ${index + 1}, applied${ledger === 'kept' ? '' : ` with its ledger ${ledger}`}:`,
     showDraft(stack),
   ]);
-  return ['', `===== an organization of habit ${habit}`, ...texts].join('\n');
+  return ['', `===== an organization with the settings ${settingsIndex}`, ...texts].join('\n');
 }

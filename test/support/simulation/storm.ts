@@ -12,14 +12,14 @@ import { drift } from './random-actions.ts';
 import { type StackDraft, stackDraft } from './random-stacks.ts';
 import { consent, errorsIn, planIn, refusals, showDraft, shown, StackFolder } from './stack-folder.ts';
 import { type Dice, diceOf, type OtherWriter, stormyWeather } from './weather.ts';
-import { habits, startWorld, type Tenant } from './world.ts';
+import { organizationSettings, startWorld, type Tenant } from './world.ts';
 
 /** `converged`, or the code of a problem that a user has to fix. */
 export type StormEnding = string;
 
 export async function storm(seed: number): Promise<StormEnding> {
   const dice = diceOf(seed);
-  const world = await startWorld({ storm: Math.floor(dice('habit') * habits.length) });
+  const world = await startWorld({ storm: Math.floor(dice('habit') * organizationSettings.length) });
   const [tenant] = world.tenants;
   if (tenant === undefined) throw new Error('a world has the tenants that it was asked for');
   const wire = await startFaultyProxy(() => tenant.url);

@@ -41,14 +41,14 @@ export function neighbourId(name: string, tenant: Pick<Tenant, 'name'>): string 
 }
 
 /** The different settings of organizations, which workspaces inherit by default. */
-export const habits: readonly Partial<OrganizationSeed>[] = [
+export const organizationSettings: readonly Partial<OrganizationSeed>[] = [
   {},
   { 'default-execution-mode': 'agent' },
   { 'default-execution-mode': 'local', 'data-retention-policy': { 'delete-older-than-n-days': 90 } },
   { 'global-remote-state-default': true },
 ];
 
-function organizationOf(tenant: string, habit: number): OrganizationSeed {
+function organizationOf(tenant: string, settingsIndex: number): OrganizationSeed {
   const id = (name: string) => `${name}-${tenant}`;
   const workspace = (name: string, tags: Readonly<Record<string, string>>, more: object = {}) => ({
     ...{ name, id: neighbourId(name, { name: tenant }), 'tag-bindings': tags },
@@ -87,7 +87,7 @@ function organizationOf(tenant: string, habit: number): OrganizationSeed {
       { name: 'owners', members: [tenant] },
       { name: 'managers', members: [`${tenant}-other`], 'manage-workspaces': true },
     ],
-    ...habits[habit % habits.length],
+    ...organizationSettings[settingsIndex % organizationSettings.length],
   };
 }
 
@@ -120,12 +120,12 @@ export function secretsOf({ ownerToken }: Tenant): readonly string[] {
   return [ownerToken, serviceToken, ...Object.values(jwts)];
 }
 
-/** @param habit the index in `habits` for each tenant, by its name */
+/** @param settingsIndexes for each tenant, by its name, the index in `organizationSettings` */
 export async function startWorld(
-  habit: Readonly<Record<string, number>>,
+  settingsIndexes: Readonly<Record<string, number>>,
   options: Partial<ServerOptions> = {},
 ): Promise<{ readonly tenants: readonly Tenant[] } & RunningServer> {
-  const names = Object.keys(habit);
+  const names = Object.keys(settingsIndexes);
   const ownerToken = (name: string) => `planted-owner-token-${name}`;
   const requests: ServedRequest[] = [];
   const server = await startService({
@@ -134,7 +134,7 @@ export async function startWorld(
         { username: name, token: ownerToken(name) },
         { username: `${name}-other`, token: `${name}-other` },
       ]),
-      organizations: names.map((name) => organizationOf(name, habit[name] ?? 0)),
+      organizations: names.map((name) => organizationOf(name, settingsIndexes[name] ?? 0)),
       mounts: names.flatMap((name) => Object.values(mounts).map((path) => path(name))),
       'service-tokens': [{ token: serviceToken, policies: ['root'] }],
     },
@@ -159,12 +159,13 @@ export class TenantPool {
   #next = 0;
   readonly #free = new Map<number, Tenant[]>();
 
-  /** @param habit the index in `habits` */
-  async take(habit: number): Promise<Tenant> {
-    const kind = habit % habits.length;
-    if ((this.#free.get(kind) ?? []).length === 0) await this.#open();
-    const tenant = this.#free.get(kind)?.pop();
-    if (tenant === undefined) throw new Error('a service that was just started has a tenant of each kind');
+  /** @param settingsIndex the index in `organizationSettings` */
+  async take(settingsIndex: number): Promise<Tenant> {
+    const index = settingsIndex % organizationSettings.length;
+    if ((this.#free.get(index) ?? []).length === 0) await this.#open();
+    const tenant = this.#free.get(index)?.pop();
+    if (tenant === undefined)
+      throw new Error('a service that was just started has a tenant for all settings');
     return tenant;
   }
 
@@ -180,10 +181,10 @@ export class TenantPool {
     this.#world = await startWorld(
       Object.fromEntries(Array.from({ length: batch }, (_, index) => [`t${first + index}`, index])),
     );
-    for (let kind = 0; kind < habits.length; kind += 1)
+    for (let settings = 0; settings < organizationSettings.length; settings += 1)
       this.#free.set(
-        kind,
-        this.#world.tenants.filter((_, index) => index % habits.length === kind),
+        settings,
+        this.#world.tenants.filter((_, index) => index % organizationSettings.length === settings),
       );
   }
 }
