@@ -75,7 +75,8 @@ export const trailOverlap = 60_000;
 /** How long the service keeps events, in milliseconds (wire/audit-trails 1.4). */
 export const trailRetention = 14 * 24 * 3_600_000;
 
-// Who last modified a resource. The trail has the resource and the action, never the field. Approvals do not cover this.
+// Who last modified a resource. The trail has the resource and the action, never the field. The digest of a plan does not
+// contain modifications, so an approval does not cover them.
 
 export interface Modification {
   /** RFC 3339 */

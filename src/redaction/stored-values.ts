@@ -184,8 +184,8 @@ export function withRedactedValues(place: ValuePlace, field: FieldChange, redact
   };
 }
 
-/** Whether each value with a hash is the placeholder: another text there would look like the real value. */
-export function isRedactionPlain({ redacted = {}, ...field }: FieldChange): boolean {
+/** Whether each value that has a hash in `redacted` is the placeholder. Another text in its place would look like the real value. */
+export function showsOnlyPlaceholders({ redacted = {}, ...field }: FieldChange): boolean {
   return (['before', 'after'] as const).every(
     (side) => redacted[side] === undefined || field[side] === secretPlaceholder,
   );

@@ -19,7 +19,7 @@ import { type ChangedName, type Plan, planVersion } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import { digestOf, digestVersion, formerDigestOf } from '../plan/digest.ts';
 import { secretPlaceholder } from '../redaction/known-secrets.ts';
-import { isRedactionPlain } from '../redaction/stored-values.ts';
+import { showsOnlyPlaceholders } from '../redaction/stored-values.ts';
 import { type DiagnosticJson, type PlanJson, planSchema } from '../report/json/plan-schema.ts';
 import { checksumOf, safeField } from '../report/json/plan.ts';
 import { bodyObject } from '../report/view/call.ts';
@@ -286,7 +286,7 @@ function fieldOf({ path, names, ...rest }: PlanJson['changes'][number]['fields']
       ? {}
       : { names: names.map(({ at, ...sides }) => ({ ...sides, at: pathOf(at) })) }),
   };
-  if (!isRedactionPlain(field))
+  if (!showsOnlyPlaceholders(field))
     throw new Error(`${quoted(path)} has the hash of a redacted value, and shows another value`);
   const { before, after } = safeField(field);
   if (!sameJson([before ?? null, after ?? null], [field.before ?? null, field.after ?? null]))

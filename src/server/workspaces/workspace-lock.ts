@@ -32,9 +32,9 @@ export function unlockWorkspace(request: ApiRequest): ApiAnswer {
   if (!holdsLock(request.caller, workspace)) {
     throw conflict(`The workspace is locked by ${holderOf(request.services, workspace)}`);
   }
-  const lock = { workspaceId: workspace.id, runId: null };
-  requireUploadedState(request.services.database, lock);
-  promoteIntermediateState(request.services.database, lock);
+  const releasedLock = { workspaceId: workspace.id, runId: null };
+  requireUploadedState(request.services.database, releasedLock);
+  promoteIntermediateState(request.services.database, releasedLock);
   return writeLock(request, workspace, { lock: NO_LOCK, action: 'unlock' });
 }
 
