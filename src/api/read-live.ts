@@ -2,7 +2,7 @@
  * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
  * read is reported once, does not stop the others, and is left out of the plan: its resources do not count as absent.
  */
-import { declaredThings } from '../compare/declared-things.ts';
+import { indexDeclaredObjects } from '../compare/declared-objects.ts';
 import { namedIn, resolveNames } from '../compare/named-references.ts';
 import {
   type Address,
@@ -43,7 +43,8 @@ export function openSession(about: {
   };
 }
 
-// Two steps: kinds with `losses` are read after it is known what the plan deletes. Only GET and LIST requests are sent.
+// Two steps: kinds that report who loses access when their parent is deleted (`losses`) are read in the second one, when the deletions of
+// the plan are known. Only GET and LIST requests are sent.
 
 interface ReadInput {
   readonly sessions: readonly Session[];
@@ -67,7 +68,7 @@ export interface LiveReading {
 /** The readings of all targets, by name. */
 export type LiveReadings = ReadonlyMap<string, LiveReading>;
 
-/** The first step: all kinds without `losses`. The deletions are not known yet. */
+/** The first step: all kinds that report no losses. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
   const known = knownByKindAndTarget(input);
   return readTargets(input, async (opened) => {
@@ -87,9 +88,14 @@ async function readNames(session: Session, { kinds }: ReadInput, known: Known): 
     const { declared = [] } = known.get(kindAndTarget({ kind, target: session.target.name })) ?? {};
     if (named === undefined) return [];
     const used = declared.flatMap(({ spec }) => namedIn(spec, named.references));
-    return [...new Set(used.map(({ what }) => what))].map((what) => ({ what, named }));
+    return [...new Set(used.map(({ objectType }) => objectType))].map((objectType) => ({
+      objectType,
+      named,
+    }));
   });
-  const lists = wanted.map(async ({ what, named }) => [what, await named.list(session, what)] as const);
+  const lists = wanted.map(
+    async ({ objectType, named }) => [objectType, await named.list(session, objectType)] as const,
+  );
   return new Map(await Promise.all(lists));
 }
 
@@ -160,10 +166,10 @@ async function readTarget(
 ): Promise<LiveReading> {
   try {
     const { sets, ...rest } = await read(session);
-    const refused = [...sets.values()].flatMap((set) => set.refused ?? [])[0];
-    if (refused === undefined) return { ...rest, sets: checkTotals(sets) };
-    const message = `target ${quoted(session.target.name)}: ${refused.message}`;
-    return { sets: new Map(), unread: { severity: 'error', ...refused, message } };
+    const unplannable = [...sets.values()].flatMap((set) => set.unplannable ?? [])[0];
+    if (unplannable === undefined) return { ...rest, sets: checkTotals(sets) };
+    const message = `target ${quoted(session.target.name)}: ${unplannable.message}`;
+    return { sets: new Map(), unread: { severity: 'error', ...unplannable, message } };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return { sets: new Map(), unread: unread(session.target, error.message) };
@@ -248,11 +254,12 @@ function requestFor(
   const key = kindAndTarget({ kind: kind.name, target: target.name });
   const { declared, records } = known.get(key) ?? { declared: [], records: new Map() };
   const { references } = kind.named ?? {};
-  const things = declaredThings(lists, (other) =>
+  const declaredObjects = indexDeclaredObjects(lists, (other) =>
     known.get(kindAndTarget({ kind: other, target: target.name })),
   );
   // Names that are not found are no error here: the plan reports them.
-  const lookup = references === undefined ? undefined : { references, lists, things, recorded: () => [] };
+  const lookup =
+    references === undefined ? undefined : { references, lists, declaredObjects, recorded: () => [] };
   return {
     declared: lookup === undefined ? declared : declared.map((one) => resolveNames(one, lookup).resource),
     records,
@@ -262,14 +269,14 @@ function requestFor(
   };
 }
 
-/** Whether a kind is read: always if it can hold undeclared resources of ours, otherwise if the request names any resource. */
+/** Whether a kind is read: always if undeclared resources of this kind may be ours, otherwise if the request names any resource. */
 function mustBeRead(
   { ownership }: Kind,
   { declared, records, begun, isPlannedDeletion }: ReadRequest,
 ): boolean {
   const mayHoldOurs =
     (ownership.by === 'claim' && !ownership.foundByLedgerOnly) ||
-    (ownership.by === 'ledger' && ownership.named);
+    (ownership.by === 'ledger' && ownership.limitedByOwns);
   const isKnown = declared.length > 0 || records.size > 0 || (begun?.size ?? 0) > 0;
   return mayHoldOurs || isKnown || isPlannedDeletion !== undefined;
 }

@@ -3,7 +3,7 @@
  * only partly carried out it contains the former values and those that its calls wrote, and nothing else.
  */
 import { canonicalValue } from '../compare/comparisons.ts';
-import { withIdsOf } from '../compare/declared-things.ts';
+import { withIdsOf } from '../compare/declared-objects.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
@@ -12,7 +12,7 @@ import type { Answer } from '../model/http.ts';
 import { type Json, valueAt } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
-import { createdThing } from '../model/named-reference.ts';
+import { addressInsteadOfId } from '../model/named-reference.ts';
 import type { Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { RecordDraft } from '../plan/planned-records.ts';
@@ -95,7 +95,7 @@ function namesNow(
   idNow: (address: AddressText) => string | undefined,
 ): LedgerRecord['names'] {
   const entries = Object.entries(names).map(([key, { name, id }]) => {
-    const created = createdThing(id);
+    const created = addressInsteadOfId(id);
     return [key, { name, id: (created && idNow(formatAddress(created))) ?? id }] as const;
   });
   return Object.fromEntries(entries);

@@ -256,7 +256,7 @@ function nameOf({ path, before }: FieldChange, { resource, context }: FieldConte
   const found = references.find(({ id }) => sameJson(id, path));
   return found === undefined || typeof before !== 'string'
     ? undefined
-    : uniqueName(context.listsOf(target).get(found.what), before);
+    : uniqueName(context.listsOf(target).get(found.objectType), before);
 }
 
 /**

@@ -277,7 +277,7 @@ async function readStack(given: readonly string[], { cwd, kinds, machine }: Name
     if (stack === undefined && path !== undefined) continue;
     const isRole = (kind: string) => {
       const ownership = kinds.get(kind)?.ownership;
-      return ownership?.by === 'ledger' && ownership.named;
+      return ownership?.by === 'ledger' && ownership.limitedByOwns;
     };
     const roles = entries.filter(({ address }) => isRole(address.kind));
     return {

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange, ShownName } from '../model/field.ts';
 import { type Json, type Path, valueAt, withValueAt } from '../model/json.ts';
 import {
-  createdThing,
+  addressInsteadOfId,
   type NamedId,
   type NameList,
   type NameLists,
@@ -18,13 +18,13 @@ import {
 import { nearestWords } from '../model/nearest-word.ts';
 import { orList, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource, Spec } from '../model/resource.ts';
-import type { DeclaredThings } from './declared-things.ts';
+import type { DeclaredObjects } from './declared-objects.ts';
 
 interface Lookup {
   readonly references: readonly NamedReference[];
   readonly lists: NameLists;
   /** the resources that the stack itself declares */
-  readonly things?: DeclaredThings;
+  readonly declaredObjects?: DeclaredObjects;
 }
 
 interface UnknownName {
@@ -46,7 +46,7 @@ export function namedIn(spec: Spec, references: readonly NamedReference[]): read
   return references.filter(({ name }) => typeof valueAt(spec, name) === 'string');
 }
 
-export function resolveSpec(spec: Spec, { references, lists, things }: Lookup): ResolvedSpec {
+export function resolveSpec(spec: Spec, { references, lists, declaredObjects }: Lookup): ResolvedSpec {
   const names: Record<string, NamedId> = {};
   const unknown: UnknownName[] = [];
   let resolved = spec;
@@ -55,7 +55,8 @@ export function resolveSpec(spec: Spec, { references, lists, things }: Lookup): 
     if (name === undefined) continue;
     resolved = withValueAt(resolved, reference.name, undefined);
     // Null means none, as with an id.
-    const found = typeof name === 'string' ? findByName(name, reference, { lists, things }) : undefined;
+    const found =
+      typeof name === 'string' ? findByName(name, reference, { lists, declaredObjects }) : undefined;
     const id = typeof name === 'string' ? found?.id : name;
     if (typeof name === 'string') {
       if (found?.id === undefined) unknown.push({ reference, name, ...found });
@@ -69,12 +70,15 @@ export function resolveSpec(spec: Spec, { references, lists, things }: Lookup): 
 function findByName(
   name: string,
   reference: NamedReference,
-  { lists, things }: Pick<Lookup, 'lists'> & { readonly things: DeclaredThings | undefined },
+  {
+    lists,
+    declaredObjects,
+  }: Pick<Lookup, 'lists'> & { readonly declaredObjects: DeclaredObjects | undefined },
 ): Partial<Pick<NamedId, 'id' | 'declaredAs'>> & Pick<UnknownName, 'becomes'> {
-  const declared = things?.find(reference, name);
+  const declared = declaredObjects?.find(reference, name);
   if (declared !== undefined) return { id: declared.id ?? declared.address, declaredAs: declared.address };
-  const id = idOf(lists.get(reference.what), name);
-  const becomes = id === undefined ? undefined : things?.nameAfter(reference, id);
+  const id = idOf(lists.get(reference.objectType), name);
+  const becomes = id === undefined ? undefined : declaredObjects?.nameAfter(reference, id);
   if (becomes !== undefined) return { becomes };
   return id === undefined ? {} : { id };
 }
@@ -92,7 +96,7 @@ interface NamesResolved {
 
 interface LookupInTarget extends Lookup {
   /** the ids that the ledger has recorded for this name */
-  recorded(what: string, name: string): readonly string[];
+  recorded(objectType: string, name: string): readonly string[];
 }
 
 export function resolveNames(resource: DesiredResource, context: LookupInTarget): NamesResolved {
@@ -156,19 +160,19 @@ function unknownName(
   { reference, name, becomes }: UnknownName,
   { lists, recorded }: LookupInTarget,
 ): Diagnostic {
-  const { what } = reference;
+  const { objectType } = reference;
   const place = placeOf(reference.name);
-  const refers = `${quoted(formatAddress(address))} refers to the ${what} ${quoted(name)}`;
+  const refers = `${quoted(formatAddress(address))} refers to the ${objectType} ${quoted(name)}`;
   const byId = `write its id as ${quoted(nameKey(reference.id))}`;
-  const list = lists.get(what);
+  const list = lists.get(objectType);
   const about = { severity: 'error', place } as const;
   if (list === undefined || list.problem !== undefined)
     return {
       ...about,
       code: 'unknown-reference',
       class: 'incomplete',
-      message: `${refers}, and the ${what}s of target ${quoted(address.target)} could not be read: ${list?.problem ?? 'they were not asked for'}`,
-      fix: `let the token read the ${what}s, if the service has them, or ${byId}`,
+      message: `${refers}, and the ${objectType}s of target ${quoted(address.target)} could not be read: ${list?.problem ?? 'they were not asked for'}`,
+      fix: `let the token read the ${objectType}s, if the service has them, or ${byId}`,
     };
   if (becomes !== undefined)
     return {
@@ -184,7 +188,7 @@ function unknownName(
       ...about,
       code: 'ambiguous-reference',
       class: 'invalid',
-      message: `${refers}, and ${same.length} ${what}s have this name: ${quoteSome(same.toSorted())}`,
+      message: `${refers}, and ${same.length} ${objectType}s have this name: ${quoteSome(same.toSorted())}`,
       fix: `${byId}, or give them different names in the service`,
     };
   return {
@@ -192,13 +196,13 @@ function unknownName(
     code: 'unknown-reference',
     class: 'invalid',
     message: `${refers}, which target ${quoted(address.target)} does not have, as far as its token can read`,
-    ...notFound(reference, name, { list, recorded: recorded(what, name) }),
+    ...notFound(reference, name, { list, recorded: recorded(objectType, name) }),
   };
 }
 
 /** What happened to the resource that had the name, or which name may be meant. */
 function notFound(
-  { what, name: path, id: idPath }: NamedReference,
+  { objectType, name: path, id: idPath }: NamedReference,
   name: string,
   { list, recorded }: { readonly list: NameList; readonly recorded: readonly string[] },
 ): Pick<Diagnostic, 'found' | 'allowed' | 'fix'> {
@@ -209,17 +213,20 @@ function notFound(
   })[0];
   if (renamed !== undefined)
     return {
-      found: `the ${what} that had this name when it was applied (${renamed.id}) is now called ${quoted(renamed.now)}`,
-      fix: `write ${quoted(`${field}: ${renamed.now}`)}, or give the ${what} its former name again`,
+      found: `the ${objectType} that had this name when it was applied (${renamed.id}) is now called ${quoted(renamed.now)}`,
+      fix: `write ${quoted(`${field}: ${renamed.now}`)}, or give the ${objectType} its former name again`,
     };
   if (list.byId.has(name))
     return {
-      found: `the id of the ${what} ${quoted(list.byId.get(name) ?? '')}`,
+      found: `the id of the ${objectType} ${quoted(list.byId.get(name) ?? '')}`,
       fix: `write ${quoted(`${idField}: ${name}`)}, or the name`,
     };
   const near = nearest(list, name);
   return near.length === 0
-    ? { allowed: knownNames(list, what), fix: `correct the name, or create the ${what} in the service` }
+    ? {
+        allowed: knownNames(list, objectType),
+        fix: `correct the name, or create the ${objectType} in the service`,
+      }
     : { fix: `did you mean ${orList(near.map(quoted))}?` };
 }
 
@@ -241,15 +248,17 @@ function nearest(list: NameList, name: string): readonly string[] {
 }
 
 /** Names only a few, because an organization may have thousands. */
-function knownNames({ byName }: NameList, what: string): string {
-  return byName.size === 0 ? `an id, as no ${what} with a name was found` : quoteSome([...byName.keys()], 5);
+function knownNames({ byName }: NameList, objectType: string): string {
+  return byName.size === 0
+    ? `an id, as no ${objectType} with a name was found`
+    : quoteSome([...byName.keys()], 5);
 }
 
 /** A spec with names in place of ids, where only one resource has the name. */
 export function withUniqueNames(spec: Spec, { references, lists }: Lookup): Spec {
-  return references.reduce((into, { id: path, name: at, what }) => {
+  return references.reduce((into, { id: path, name: at, objectType }) => {
     const id = valueAt(into, path);
-    const name = typeof id === 'string' ? uniqueName(lists.get(what), id) : undefined;
+    const name = typeof id === 'string' ? uniqueName(lists.get(objectType), id) : undefined;
     return name === undefined ? into : withValueAt(withValueAt(into, path, undefined), at, name);
   }, spec);
 }
@@ -269,7 +278,7 @@ export function withNames<F extends FieldChange>(
 
 function shownName(
   { path, before, after }: FieldChange,
-  { id, what }: NamedReference,
+  { id, objectType }: NamedReference,
   lists: NameLists,
 ): ShownName | undefined {
   if (!path.every((segment, index) => segment === id[index])) return undefined;
@@ -277,7 +286,7 @@ function shownName(
   const nameOf = (value: Json | undefined) => {
     const found = value === undefined ? undefined : valueAt(value, at);
     return typeof found === 'string'
-      ? (lists.get(what)?.byId.get(found) ?? createdThing(found)?.name)
+      ? (lists.get(objectType)?.byId.get(found) ?? addressInsteadOfId(found)?.name)
       : undefined;
   };
   const [was, becomes] = [nameOf(before), nameOf(after)];

@@ -116,7 +116,8 @@ function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagn
   const { address } = resource;
   const { ownership, names } = kind;
   const { name, owns = [] } = target;
-  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, address.name, names)) return [];
+  if (ownership.by !== 'ledger' || !ownership.limitedByOwns || ownsName(target, address.name, names))
+    return [];
   return [
     {
       code: 'outside-owns',

@@ -48,7 +48,7 @@ const maxCharacters = 200_000_000;
 
 type ExpandInput = Pick<
   LoadInput,
-  'cwd' | 'drafts' | 'readIndex' | 'readIgnored' | 'learnVariables' | 'kinds'
+  'cwd' | 'drafts' | 'readIndex' | 'readIgnored' | 'onSecretVariables' | 'kinds'
 >;
 
 /** The loaded documents with each template replaced, the files of lists, and the problems of both. */
@@ -65,7 +65,7 @@ export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promi
         : { documents: [document], diagnostics: [] },
     );
   const made = expanded.flatMap(({ documents }) => documents);
-  input.learnVariables?.(namedVariables('', made, { names, isWhole: true }));
+  input.onSecretVariables?.(namedVariables('', made, { names, isWhole: true }));
   const { documents, diagnostics } = withoutLists(made, files.paths, input.cwd);
   const missing = await files.missing();
   const paths = loaded.paths ?? [];
@@ -73,7 +73,7 @@ export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promi
   return {
     ...loaded,
     documents,
-    written: loaded.documents.length,
+    documentsInFiles: loaded.documents.length,
     files: loaded.files + more.length,
     paths: [...paths, ...more],
     lists: files.paths,

@@ -47,14 +47,14 @@ export interface LoadInput {
   readonly adjust?: AdjustStack | undefined;
   readonly readIndex?: ReadIndex | undefined;
   readonly readIgnored?: ReadIgnored | undefined;
-  readonly learnVariables?: LearnVariables | undefined;
+  readonly onSecretVariables?: OnSecretVariables | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
 }
 
 /** Receives the names of the environment variables that a text may name as sources of secrets, even if it is invalid. */
-export type LearnVariables = (names: ReadonlySet<string>) => void;
+export type OnSecretVariables = (names: ReadonlySet<string>) => void;
 
 /** Texts to use instead of files, by absolute path; undefined for a file that counts as removed. */
 export type FileDrafts = ReadonlyMap<string, string | undefined>;
@@ -75,7 +75,7 @@ export interface Loaded {
   readonly lists?: readonly string[];
   readonly listTexts?: readonly SourceText[];
   /** how many documents the files contain; present if templates were replaced by the documents that they make */
-  readonly written?: number;
+  readonly documentsInFiles?: number;
   /** the stack's folder, absolute; absent where no stack was found */
   readonly directory?: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -258,12 +258,16 @@ async function readInput(input: LoadInput): Promise<FileDocuments> {
 }
 
 /** @param text the text, or why it could not be read */
-function parse(file: string, text: string | Diagnostic, { kinds, learnVariables }: LoadInput): FileDocuments {
+function parse(
+  file: string,
+  text: string | Diagnostic,
+  { kinds, onSecretVariables }: LoadInput,
+): FileDocuments {
   if (typeof text !== 'string') return { documents: [], diagnostics: [text] };
   const names = secretNames(kinds);
   const parsed = parseDocuments(createSourceText(file, text, (whole) => findHidden(whole, names)));
   const isWhole = parsed.diagnostics.length === 0;
-  learnVariables?.(namedVariables(text, parsed.documents, { names, isWhole }));
+  onSecretVariables?.(namedVariables(text, parsed.documents, { names, isWhole }));
   return parsed;
 }
 

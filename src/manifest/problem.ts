@@ -46,6 +46,7 @@ export const fromDefaultsNote = ' (a default of the stack)';
 export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
   const { code, path, message, allowed, fix } = problem;
   const isFromDefaults = where.fromDefaults(path);
+  // A secret is hidden. For an unknown field, `found` can only be the name of the field, which is not secret.
   const found = hidesSecret(problem, where) && code !== 'unknown-field' ? undefined : problem.found;
   const related = [
     ...(problem.related ?? []).map((other) => ({ message: other.message, place: where.place(other.path) })),

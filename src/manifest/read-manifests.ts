@@ -17,7 +17,7 @@ import { checkResources } from './check-resources.ts';
 import { slashes } from './files/find-stack.ts';
 import type { ReadIgnored } from './files/private-files.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
-import { type FileDrafts, type LearnVariables, loadDocuments, type Loaded } from './load-documents.ts';
+import { type FileDrafts, type OnSecretVariables, loadDocuments, type Loaded } from './load-documents.ts';
 import { diagnosticKey, quotedMasked } from './problem.ts';
 import type { AdjustStack } from './read-stack.ts';
 import { type Entry, placeOfEntry } from './resolve-resources.ts';
@@ -43,9 +43,10 @@ interface ManifestInput {
   readonly adjust?: AdjustStack | undefined;
   /** reads what a repository tracks; without it, a partial checkout is not noticed */
   readonly readIndex?: ReadIndex;
-  /** without it, a list may be a file that git ignores */
+  /** finds the files that git ignores, which must not be lists of templates; without it, this is not checked */
   readonly readIgnored?: ReadIgnored;
-  readonly learnVariables?: LearnVariables;
+  /** receives the names of the environment variables that hold secrets */
+  readonly onSecretVariables?: OnSecretVariables;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** milliseconds since 1970; without it, no check uses the time */
@@ -67,8 +68,9 @@ export interface Manifests {
   readonly files: number;
   /** absolute paths of those on disk, the stack file included; empty when manifests are piped into a stack */
   readonly paths: readonly string[];
-  /** the paths of files of lists among them, relative to the stack's folder, with slashes */
+  /** of `paths`, the list files of templates, relative to the stack's folder, with slashes */
   readonly lists: readonly string[];
+  /** how many documents the files contain; a template counts once */
   readonly documents: number;
   /** tracked files that the work tree lacks; absent where no files were listed */
   readonly missing?: MissingFiles | undefined;
@@ -101,7 +103,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     files: loaded.files,
     paths: loaded.paths ?? [],
     lists,
-    documents: loaded.written ?? loaded.documents.length,
+    documents: loaded.documentsInFiles ?? loaded.documents.length,
     missing: loaded.missing,
     diagnostics: withoutHidden(asReported(diagnostics), loaded),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
@@ -132,8 +134,8 @@ function withoutHidden(
     ...related.map((one) => one.place),
   ]);
   const files = new Set(places.flatMap((place) => (place === undefined ? [] : [place.file])));
-  const written = [...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf);
-  const sources = new Set([...written, ...listTexts]);
+  const ofDocuments = [...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf);
+  const sources = new Set([...ofDocuments, ...listTexts]);
   const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
   // Messages contain a value as it is, or quoted.
   const shown = hidden.flatMap((value) => [
@@ -168,7 +170,7 @@ function withoutDuplicates(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...unique.values()];
 }
 
-/** Applies the levels of the stack to findings of the lint: raised to errors, or left out. Other diagnostics stay. */
+/** Applies the levels of the stack to findings of the lint: raises them to errors, or leaves them out. Other diagnostics stay. */
 function applyLint(diagnostics: readonly Diagnostic[], { raise = [], allow = [] }: Lint = {}): Diagnostic[] {
   const [raised, allowed] = [new Set<string>(raise), new Set<string>(allow)];
   return diagnostics.flatMap((diagnostic) => {
@@ -201,10 +203,10 @@ function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
   return [...found.values()].map(([earlier, again, times]) => duplicate(earlier, again, times));
 }
 
-/** A resource that exists once in a place has one key for all targets at this place. */
+/** Equal keys mean the same resource. One that exists once in a place, such as the config of a mount, has one key for all targets there. */
 function keyOf({ address, target, declaration, shortForm }: Entry): string {
   const { ownership } = declaration.kind;
-  const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
+  const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.limitedByOwns;
   return isOnePerPlace
     ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
     : formatAddress(address);
@@ -246,7 +248,7 @@ function fixInTemplate(first: Entry, again: Entry): string {
     : 'let the name differ for each item of the list: put ${each.key} into it';
 }
 
-/** Adds the place of the item: a name without an expression does not lead to the list. */
+/** If the name has no `${each…}`, its place does not include the item of the list, so it is added here. */
 function placeWithItem(entry: Entry): Place {
   const place = placeOfEntry(entry);
   const item = entry.declaration.document.made?.item;

@@ -44,7 +44,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** The rules about one resource that a schema cannot express. Offline. */
   readonly check?: (resource: DesiredResource<D>, others: CheckContext) => readonly ResourceProblem[];
   /** the objects of the service that a manifest can give by name instead of by id, and how they are listed */
-  readonly named?: NamedThings;
+  readonly named?: NamedObjects;
   /** The other resources that this one names. */
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
   /**
@@ -197,8 +197,8 @@ type Ownership =
    * that a stack sends no request if it has neither declared nor recorded any
    */
   | { readonly by: 'claim'; readonly foundByLedgerOnly?: true }
-  /** the ledger; `named`: only names that the target's `owns` allows */
-  | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
+  /** the ledger; `limitedByOwns`: only names that the target's `owns` allows */
+  | { readonly by: 'ledger'; readonly limitedByOwns: boolean; readonly undeclared: 'delete' | 'release' }
   /** the owner of its parent */
   | { readonly by: 'child'; readonly of: (address: Address) => Address };
 
@@ -208,13 +208,13 @@ export interface ShortForm {
   spec(value: Json): Spec;
 }
 
-export interface NamedThings {
+export interface NamedObjects {
   readonly references: readonly NamedReference[];
   /**
-   * Reads one list in bulk. @param what the `what` of one of the references
+   * Reads one list in bulk. @param objectType that of one of the references
    * @throws WireError when the service cannot be reached; a refusal is returned as the `problem` of the list
    */
-  list(session: Session, what: string): Promise<NameList>;
+  list(session: Session, objectType: string): Promise<NameList>;
 }
 
 /** A problem that a kind finds in one resource. `src/manifest` adds the place in the file. */
@@ -334,7 +334,7 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   /** why declared resources of this kind cannot exist, if the service does not have the kind */
   readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
   /** why nothing in the target can be planned, and the fix; then the other members mean nothing */
-  readonly refused?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
+  readonly unplannable?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 }
 
 /** A declared value that the service will certainly refuse. */

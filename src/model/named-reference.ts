@@ -14,7 +14,7 @@ export interface NamedReference {
   /** other fields that cannot be set together with the name, besides the field of the id */
   readonly besides?: readonly Path[];
   /** the word for such an object, in the singular: `agent pool`. There is one list for each word */
-  readonly what: string;
+  readonly objectType: string;
   /** the kind of these objects, if a stack can manage them */
   readonly kind?: string;
 }
@@ -42,13 +42,13 @@ export interface NameList {
 /** The lists of one target that were read, by what they contain. */
 export type NameLists = ReadonlyMap<string, NameList>;
 
-/** @param things only those that have a name: others can be given by id alone */
-export function nameList(things: readonly NamedId[], problem?: string): NameList {
+/** @param objects only those that have a name: others can be given by id alone */
+export function nameList(objects: readonly NamedId[], problem?: string): NameList {
   return {
     byName: new Map(
-      [...Map.groupBy(things, ({ name }) => name)].map(([name, all]) => [name, all.map(({ id }) => id)]),
+      [...Map.groupBy(objects, ({ name }) => name)].map(([name, all]) => [name, all.map(({ id }) => id)]),
     ),
-    byId: new Map(things.map(({ id, name }) => [id, name])),
+    byId: new Map(objects.map(({ id, name }) => [id, name])),
     ...(problem === undefined ? {} : { problem }),
   };
 }
@@ -62,7 +62,7 @@ export function uniqueName(list: NameList | undefined, id: string): string | und
 /**
  * The address of an object that the same plan creates, if the value is an address in place of an id. Ids have no slash.
  */
-export function createdThing(value: Json | undefined): Address | undefined {
+export function addressInsteadOfId(value: Json | undefined): Address | undefined {
   return typeof value === 'string' && /^[A-Z]\w*\/[^/]+\/./.test(value) ? parseAddress(value) : undefined;
 }
 

@@ -6,7 +6,7 @@ import { type Address, type AddressText, formatAddress } from '../model/address.
 import { approvedId, approvedIdentity, type DigestedChange } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
-import { createdThing } from '../model/named-reference.ts';
+import { addressInsteadOfId } from '../model/named-reference.ts';
 import type {
   ChangeDifference,
   ChangedName,
@@ -101,7 +101,7 @@ function isNameCovered(
   { idNow, live, isCreated }: Pick<FreshPlan, 'idNow' | 'live'> & Pick<Match, 'isCreated'>,
 ): boolean {
   if (approved === undefined) return false;
-  const created = createdThing(approved.id);
+  const created = addressInsteadOfId(approved.id);
   const isCreatedByNow = created !== undefined && isCreated(formatAddress(created));
   const id = isCreatedByNow ? (live(created)?.id ?? approved.id) : approved.id;
   if (fresh === undefined) {
@@ -121,7 +121,7 @@ export function namesChangedSince(
   { plan, live }: Pick<PlanResult, 'plan' | 'live'>,
 ): readonly ChangedName[] {
   return compareNames(applied.changedNames, plan.changedNames).flatMap(({ one, other }) => {
-    const created = one && createdThing(one.id);
+    const created = one && addressInsteadOfId(one.id);
     const id = created === undefined ? one?.id : live(created)?.id;
     return other === undefined || other.id === id ? [] : [other];
   });

@@ -23,7 +23,7 @@ import type { Json } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import {
-  createdThing,
+  addressInsteadOfId,
   type NamedReference,
   nameKey,
   type NameList,
@@ -284,7 +284,7 @@ function driftedName(context: PlanContext, changed: ChangedId): DriftedName {
   const { address } = resource;
   const { references = [] } = context.kind(address.kind).named ?? {};
   const reference = references.find(({ id }) => nameKey(id) === key);
-  const list = reference && context.target(address.target).names?.get(reference.what);
+  const list = reference && context.target(address.target).names?.get(reference.objectType);
   const former = before.flatMap((id) => {
     const name = list?.byId.get(id);
     return name === undefined ? [] : [{ id, name }];
@@ -310,13 +310,13 @@ interface FixContext {
 }
 
 function fixOf({ key, now }: ChangedId, { reference, list, former }: FixContext): string {
-  const what = reference?.what ?? 'object';
-  if (createdThing(now.id) !== undefined)
+  const objectType = reference?.objectType ?? 'object';
+  if (addressInsteadOfId(now.id) !== undefined)
     return `an apply creates ${quoted(now.id)} and refers to it, once the guard "reference-changed" is acknowledged; or write another name, or an id`;
   const follow = `an apply refers to ${quoted(now.id)}, once the guard "reference-changed" is acknowledged`;
   if (former === undefined || reference === undefined)
-    return `make sure that ${quoted(now.id)} is the right ${what}, or write another name, or an id; ${follow}`;
-  const back = `give the ${what}s their names back in the service`;
+    return `make sure that ${quoted(now.id)} is the right ${objectType}, or write another name, or an id; ${follow}`;
+  const back = `give the ${objectType}s their names back in the service`;
   // If the stack declares the object itself, its document has the name, too.
   if (now.declaredAs !== undefined) return `${back}; ${follow}`;
   const line =

@@ -2,7 +2,7 @@
  * The resources that manifests refer to by name, in a plan: their ids from the lists that were read, the names that are shown beside
  * ids, and the guard for a name that refers to another object than when it was applied.
  */
-import { declaredThings, withAddresses } from '../compare/declared-things.ts';
+import { indexDeclaredObjects, withAddresses } from '../compare/declared-objects.ts';
 import { resolveNames, withNames } from '../compare/named-references.ts';
 import {
   type Address,
@@ -18,7 +18,7 @@ import type { FieldChange } from '../model/field.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { Path } from '../model/json.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import { createdThing, type NamedId, type NameLists, nameKey } from '../model/named-reference.ts';
+import { addressInsteadOfId, type NamedId, type NameLists, nameKey } from '../model/named-reference.ts';
 import type { ChangedName } from '../model/plan.ts';
 import { quoteSome, quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
@@ -49,12 +49,12 @@ export function withIds(
   };
   const known = new Map(
     targets.map(({ target: { name: target }, names: lists = new Map() }) => {
-      const things = declaredThings(lists, (kind) => ({
+      const declaredObjects = indexDeclaredObjects(lists, (kind) => ({
         declared: desired.filter(({ address }) => address.kind === kind && address.target === target),
         records: recordsOf(kind, target),
         movedAway: ledger.movedAway,
       }));
-      return [target, { lists, things }] as const;
+      return [target, { lists, declaredObjects }] as const;
     }),
   );
   const recorded = recordedIds(ledger);
@@ -65,7 +65,7 @@ export function withIds(
     const { resource, problems } = resolveNames(one, {
       references,
       ...(known.get(address.target) ?? { lists: new Map() }),
-      recorded: (what, name) => recorded(address, keysOf(references, what), name),
+      recorded: (objectType, name) => recorded(address, keysOf(references, objectType), name),
     });
     if (problems.length > 0) unknownNames.set(formatAddress(address), problems);
     return resource;
@@ -75,8 +75,10 @@ export function withIds(
 
 type References = NonNullable<Kind['named']>['references'];
 
-function keysOf(references: References, what: string): readonly string[] {
-  return references.flatMap((reference) => (reference.what === what ? [nameKey(reference.id)] : []));
+function keysOf(references: References, objectType: string): readonly string[] {
+  return references.flatMap((reference) =>
+    reference.objectType === objectType ? [nameKey(reference.id)] : [],
+  );
 }
 
 /** The ids that the ledger has for a name, in all records of the kind and target of an address. Indexed at the first call. */
@@ -174,7 +176,7 @@ function withIdIn(
   idAt: (address: AddressText) => string | undefined,
 ): FieldChange {
   const reference = references.find(({ id }) => nameKey(id) === nameKey(field.path));
-  const address = reference && createdThing(field.after);
+  const address = reference && addressInsteadOfId(field.after);
   const id = address?.kind === reference?.kind && address ? idAt(formatAddress(address)) : undefined;
   return id === undefined ? field : { ...field, after: id };
 }
@@ -227,6 +229,8 @@ export function changedReferences(context: DeclaredNames): ChangedReference[] {
 
 export function changedMessage({ key, now: { name, id }, before }: ChangedId): string {
   const refers =
-    createdThing(id) === undefined ? `is ${quoted(id)} now` : `would be ${quoted(id)}, which does not exist`;
+    addressInsteadOfId(id) === undefined
+      ? `is ${quoted(id)} now`
+      : `would be ${quoted(id)}, which does not exist`;
   return `${quoted(name)} (${key}) was ${quoteSome(before)} when it was applied, and ${refers}`;
 }

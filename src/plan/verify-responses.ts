@@ -21,7 +21,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Answer } from '../model/http.ts';
 import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
-import { withAddresses } from '../compare/declared-things.ts';
+import { withAddresses } from '../compare/declared-objects.ts';
 import { notReturned } from '../compare/diff.ts';
 
 export interface ResponseCheck {

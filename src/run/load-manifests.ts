@@ -82,7 +82,7 @@ export async function loadManifests(
         return adjusted.stack;
       },
     }),
-    learnVariables: (names) => keepVariables(names, host),
+    onSecretVariables: (names) => keepVariables(names, host),
     readIndex: (directory) => readIndex(gitAt(directory)),
     readIgnored: (directory, paths) => readIgnored(gitAt(directory), paths),
     kinds: host.kinds,

@@ -7,13 +7,13 @@ import { nameList, type NamedReference, uniqueName } from '../../src/model/named
 import { digestOf } from '../../src/plan/digest.ts';
 
 const references: readonly NamedReference[] = [
-  { name: ['owner'], id: ['ownerId'], what: 'owner' },
-  { name: ['source', 'host'], id: ['source', 'hostId'], what: 'host' },
+  { name: ['owner'], id: ['ownerId'], objectType: 'owner' },
+  { name: ['source', 'host'], id: ['source', 'hostId'], objectType: 'host' },
 ];
 
 /** Few letters, so that names and ids are repeated and similar. */
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'A', ' ', '"'), minLength: 1, maxLength: 3 });
-const things = fc.uniqueArray(fc.record({ id: word, name: word }), {
+const objects = fc.uniqueArray(fc.record({ id: word, name: word }), {
   selector: ({ id }) => id,
   maxLength: 8,
 });
@@ -31,7 +31,7 @@ const spec = fc.record(
 describe('A name', () => {
   it('resolves to an id only if exactly one resource has it, in this spelling', () => {
     fc.assert(
-      fc.property(things, word, (all, name) => {
+      fc.property(objects, word, (all, name) => {
         const lists = new Map([['owner', nameList(all)]]);
         const found = resolveSpec({ owner: name }, { references, lists });
         const same = all.filter((one) => one.name === name);
@@ -43,7 +43,7 @@ describe('A name', () => {
 
   it('does not resolve with a list that may be incomplete', () => {
     fc.assert(
-      fc.property(things, word, (all, name) => {
+      fc.property(objects, word, (all, name) => {
         const lists = new Map([['owner', nameList(all, 'it was not read to its end')]]);
         expect(resolveSpec({ owner: name }, { references, lists }).spec).toEqual({});
       }),
@@ -52,7 +52,7 @@ describe('A name', () => {
 
   it('that is unique resolves back to its id', () => {
     fc.assert(
-      fc.property(things, (all) => {
+      fc.property(objects, (all) => {
         const list = nameList(all);
         for (const { id } of all) {
           const name = uniqueName(list, id);
@@ -69,7 +69,7 @@ describe('A name', () => {
 
   it('is written for an id so that it resolves to the same id', () => {
     fc.assert(
-      fc.property(spec, things, things, (live, owners, hosts) => {
+      fc.property(spec, objects, objects, (live, owners, hosts) => {
         const lists = new Map([
           ['owner', nameList(owners)],
           ['host', nameList(hosts)],
@@ -84,7 +84,7 @@ describe('A name', () => {
 
   it('is shown beside an id, and does not change the digest', () => {
     fc.assert(
-      fc.property(things, word, word, (all, before, after) => {
+      fc.property(objects, word, word, (all, before, after) => {
         const fields: readonly FieldChange[] = [{ path: ['ownerId'], before, after, shape: 'scalar' }];
         const lists = new Map([['owner', nameList(all)]]);
         const [shown] = withNames(fields, { references, lists });

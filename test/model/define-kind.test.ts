@@ -25,7 +25,7 @@ const lamp: TypedKind<LampSpec, LiveLamp> = {
   names: { pattern: /^[a-z]+$/, description: 'lower-case letters' },
   specSchema: jsonSchema(schema),
   fields: { brightness: { compare: scalar }, colour: { compare: scalar } } satisfies FieldsOf<LampSpec>,
-  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  ownership: { by: 'ledger', limitedByOwns: false, undeclared: 'release' },
   absent: 'unmanaged',
   read: async () => noResources,
   readOne: async () => undefined,

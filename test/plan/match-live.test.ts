@@ -1,7 +1,7 @@
 /** Properties of names and ids: a declared name resolves to the id that the plan uses. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { idsOfDeclared } from '../../src/compare/declared-things.ts';
+import { idsOfDeclared } from '../../src/compare/declared-objects.ts';
 import { formatAddress } from '../../src/model/address.ts';
 import { nameList } from '../../src/model/named-reference.ts';
 import { byAddress, matchLive, matchRecords } from '../../src/plan/match-live.ts';

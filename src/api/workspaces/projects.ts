@@ -2,7 +2,7 @@
  * Reads the projects of an organization in one list, once per session, and only when a plan depends on them (wire/workspaces 6): for
  * their names, for what their workspaces inherit, and for the projects that a stack manages, with their tags.
  */
-import { idsOfDeclared } from '../../compare/declared-things.ts';
+import { idsOfDeclared } from '../../compare/declared-objects.ts';
 import { recordAbout } from '../../compare/match-ids.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import { describeAnswer, WireError } from '../../model/http.ts';

@@ -6,7 +6,7 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call, CallId, CallObject } from '../../model/call.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind-calls.ts';
-import { createdThing } from '../../model/named-reference.ts';
+import { addressInsteadOfId } from '../../model/named-reference.ts';
 import { ownershipTagKey } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { Tags } from './tag-bindings.ts';
@@ -156,7 +156,7 @@ export function projectRelationship(
   { idOf }: Pick<CallContext, 'idOf'>,
 ): CallObject {
   if (typeof project !== 'string') return {};
-  const created = createdThing(project);
+  const created = addressInsteadOfId(project);
   const id = (created && idOf(created)) ?? project;
   return { project: { data: { type: 'projects', id } } };
 }

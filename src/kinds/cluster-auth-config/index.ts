@@ -18,7 +18,7 @@ export const clusterAuthConfig = defineKind<ConfigSpec, LiveConfig>({
   names: { pattern: /^config$/, description: '"config": each target has one' },
   specSchema: jsonSchema(configSpec),
   fields,
-  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  ownership: { by: 'ledger', limitedByOwns: false, undeclared: 'release' },
   absent: 'default',
   check,
   read,

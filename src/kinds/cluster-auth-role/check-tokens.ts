@@ -213,8 +213,8 @@ export function checkStrictBindingAlone(spec: RoleFields): ResourceProblem[] {
   return [error('two-bindings', STRICT, message, { fix: 'remove one of the two', related })];
 }
 
-/** A body contains each complete list: there is no other way to write many names (wire/cluster-auth 2.1). */
-export function checkTextCount(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
+/** The listener limits the strings in a request, and a body contains each list completely (wire/cluster-auth 2.1). */
+export function checkStringLimit(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
   const { maxTexts } = dialect;
   if (maxTexts === undefined) return [];
   const declared: Spec = spec;

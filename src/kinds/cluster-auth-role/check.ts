@@ -21,7 +21,7 @@ import {
   checkStrictBindingDialect,
   checkStrictBindingAlone,
   text,
-  checkTextCount,
+  checkStringLimit,
   checkTtlMaximum,
   validateDuration,
   warning,
@@ -40,13 +40,13 @@ export function check(
   return isDeclaration({ metadata }) ? rules.flatMap((rule) => rule(spec, dialect)) : [];
 }
 
-/** The rules about several fields: the live value of an undeclared field can break them, too. */
+/** The rules about several fields. Also the live value of an undeclared field can break them. */
 const rulesAcrossFields: readonly RoleRule[] = [
   requireNamespaces,
   checkTtlMaximum,
   checkBatchTokens,
   checkStrictBindingAlone,
-  checkTextCount,
+  checkStringLimit,
 ];
 
 const rules: readonly RoleRule[] = [
@@ -205,8 +205,10 @@ const labelText = /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/;
 const maxLabel = 63;
 const maxSubdomain = 253;
 
-const namespaceNames = 'lower-case letters, digits and "-" inside, at most 63 characters';
-const accountNames = 'lower-case letters, digits, "-" and "." inside, at most 253 characters';
+const namespaceNames =
+  'lower-case letters, digits, and "-" except at the beginning and the end, at most 63 characters';
+const accountNames =
+  'lower-case letters, digits, and "-" and "." except at the beginning and the end, at most 253 characters';
 
 /** Whether a namespace can have a name that matches this pattern. */
 function canNameNamespace(pattern: string): boolean {

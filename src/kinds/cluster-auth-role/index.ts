@@ -16,7 +16,7 @@ export const clusterAuthRole = defineKind<RoleSpec, LiveRole>({
   names,
   specSchema: jsonSchema(roleSpec),
   fields,
-  ownership: { by: 'ledger', named: true, undeclared: 'delete' },
+  ownership: { by: 'ledger', limitedByOwns: true, undeclared: 'delete' },
   absent: 'unmanaged',
   upgrade: upgradePolicies,
   check,

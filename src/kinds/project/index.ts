@@ -2,7 +2,7 @@
  * The kind Project: one project of an organization. Its settings grant no access, so no change of them widens access;
  * `effects.ts` finds the resources that a change destroys.
  */
-import { namedByProjects } from '../../api/workspaces/named-things.ts';
+import { namedByProjects } from '../../api/workspaces/named-objects.ts';
 import { projectKind } from '../../api/workspaces/projects.ts';
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import type { NameRule } from '../../model/kind.ts';

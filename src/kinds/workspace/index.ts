@@ -1,6 +1,6 @@
 /** The kind Workspace: one workspace of an organization, with all settings of its API. */
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
-import { namedThings } from '../../api/workspaces/named-things.ts';
+import { namedObjects } from '../../api/workspaces/named-objects.ts';
 import { workspaceNames } from '../../api/workspaces/workspace.ts';
 import { fieldsFromResponse } from './live-workspace.ts';
 import { calls } from './calls.ts';
@@ -33,7 +33,7 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   },
   upgrade: upgradeOperations,
   check,
-  named: namedThings,
+  named: namedObjects,
   read,
   readOne,
   pages,

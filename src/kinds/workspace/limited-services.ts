@@ -135,7 +135,7 @@ export const noOwnershipTags = {
 export function lostOwnershipTags(
   resources: readonly LiveWorkspace[],
   records: ReadonlyMap<AddressText, WorkspaceRecord>,
-): LiveSet['refused'] {
+): LiveSet['unplannable'] {
   const live = new Set(resources.map(({ id }) => id));
   const lost = [...records.values()].find(({ id, marks }) => marks?.[lostTagMark] === true && live.has(id));
   const message =

@@ -14,7 +14,7 @@ import { type AddressText, formatAddress } from '../../model/address.ts';
 import { WireError } from '../../model/http.ts';
 import { isJsonObject, sameJson } from '../../model/json.ts';
 import type { ReadRequest, RefusedValue, Session } from '../../model/kind.ts';
-import { createdThing } from '../../model/named-reference.ts';
+import { addressInsteadOfId } from '../../model/named-reference.ts';
 import { quoted } from '../../model/quoted.ts';
 import { needsRemote } from './check-execution.ts';
 import { notOnHosted } from './check.ts';
@@ -89,7 +89,8 @@ async function missingProject(
   { projectId: id }: WorkspaceSpec,
   live: LiveWorkspace | undefined,
 ): Promise<RefusedValue[]> {
-  if (typeof id !== 'string' || createdThing(id) !== undefined || live?.spec.projectId === id) return [];
+  if (typeof id !== 'string' || addressInsteadOfId(id) !== undefined || live?.spec.projectId === id)
+    return [];
   const { items, byId, isMissing, problem } = await listProjects(session);
   if (isMissing || problem !== undefined || items.length === 0 || byId.has(id)) return [];
   if (!(await isProjectGone(session, id))) return [];

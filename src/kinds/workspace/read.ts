@@ -51,7 +51,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const needsTags = reliesOnOwnershipTags(session, request);
-  if (list.keepsTags === false && needsTags) return { ...noResources, refused: noOwnershipTags };
+  if (list.keepsTags === false && needsTags) return { ...noResources, unplannable: noOwnershipTags };
   const missing = await readMissing(session, list, request);
   const isRelevant = concernsStack(request);
   const items = [...list.items, ...missing.items];
@@ -79,8 +79,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
   const isKept = list.keepsTags ?? resources.some(({ evidence }) => evidence.ownershipTag !== undefined);
-  const refused = isKept || !needsTags ? undefined : lostOwnershipTags(resources, request.records);
-  if (refused !== undefined) return { ...noResources, refused };
+  const unplannable = isKept || !needsTags ? undefined : lostOwnershipTags(resources, request.records);
+  if (unplannable !== undefined) return { ...noResources, unplannable };
   const lacking = lackingFields(request, resources);
   const predictedNotes = await predictCreations(session, request, resources);
   const inheritable = await predictInherited(session, request, resources);

@@ -260,8 +260,8 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   for (const line of targets.flatMap((target) => unreadOf(target, options))) warn(line);
   for (const line of withoutUnread(targets)) print(line);
   for (const { names } of targets)
-    for (const [what, { problem }] of names)
-      if (problem !== undefined) warn(`ids are written in place of the names of ${what}s: ${problem}`);
+    for (const [objectType, { problem }] of names)
+      if (problem !== undefined) warn(`ids are written in place of the names of ${objectType}s: ${problem}`);
   for (const why of checked.refused) warn(`left out: ${why}`);
   for (const why of checked.differing) warn(why);
   print(exportedLine(checked.manifests, options));

@@ -96,10 +96,12 @@ async function readNames(reading: ExportReading, chosen: ReadonlySet<AddressText
         specs.some((spec) => typeof valueAt(spec, id) === 'string') ||
         (resources.length > 0 && defaults.some((one) => typeof valueAt(one, at) === 'string')),
     );
-    return named === undefined ? [] : (used ?? []).map(({ what }) => ({ what, named }));
+    return named === undefined ? [] : (used ?? []).map(({ objectType }) => ({ objectType, named }));
   });
   if (wanted.length > 0) request.progress.begin(session.target.name, 'reading names');
-  const lists = wanted.map(async ({ what, named }) => [what, await named.list(session, what)] as const);
+  const lists = wanted.map(
+    async ({ objectType, named }) => [objectType, await named.list(session, objectType)] as const,
+  );
   return new Map(await Promise.all(lists));
 }
 
@@ -260,7 +262,8 @@ function whyLeftOut(kind: Kind, live: LiveResource, owners: Owners): string | un
 
 /** Why a role cannot be exported: its target does not own the name, so it cannot be declared. Undefined if it can. */
 function whyExcluded({ ownership, names }: Kind, target: Target, name: string): string | undefined {
-  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
+  if (ownership.by !== 'ledger' || !ownership.limitedByOwns || ownsName(target, name, names))
+    return undefined;
   return `outside the names that target ${quoted(target.name)} owns`;
 }
 

@@ -169,7 +169,7 @@ function mayMatchIn({ by, value }: Selector, { name, service }: Target, kinds: r
 
 // The projects of the targets of an export, as their services list them: a selector names a project by its name or its id.
 
-const what = 'project';
+const objectType = 'project';
 
 export class LiveProjects {
   /** the lists of projects, by target */
@@ -179,8 +179,8 @@ export class LiveProjects {
 
   /** Reads the list of the target, if resources of this kind are in projects. @throws WireError when the target cannot be reached */
   async read(session: Session, { named }: Kind): Promise<void> {
-    if (named?.references.some((reference) => reference.what === what))
-      this.#lists.set(session.target.name, await named.list(session, what));
+    if (named?.references.some((reference) => reference.objectType === objectType))
+      this.#lists.set(session.target.name, await named.list(session, objectType));
   }
 
   note({ spec: { projectId } }: LiveResource): void {

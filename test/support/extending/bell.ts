@@ -56,7 +56,7 @@ export const bell = defineKind<BellSpec, LiveBell>({
     lasts: { compare: duration, default: 0 },
     workspace: { compare: scalar },
   },
-  ownership: { by: 'ledger', named: false, undeclared: 'delete' },
+  ownership: { by: 'ledger', limitedByOwns: false, undeclared: 'delete' },
   absent: 'unmanaged',
   check: ({ spec }) =>
     spec.pitch === 'high' && spec.lasts === '1h'

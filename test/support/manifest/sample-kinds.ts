@@ -195,7 +195,7 @@ export const roleKind: Kind = {
     ),
   ),
   fields: { holders: { compare: set }, ttl: { compare: duration, default: 0 } },
-  ownership: { by: 'ledger', named: true, undeclared: 'delete' },
+  ownership: { by: 'ledger', limitedByOwns: true, undeclared: 'delete' },
   absent: 'unmanaged',
   ...unused,
 };
@@ -227,7 +227,7 @@ export const settingsKind: Kind = {
     ),
   ),
   fields: { host: { compare: scalar }, authKey: { compare: secretVersion, default: null, writeOnly: true } },
-  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  ownership: { by: 'ledger', limitedByOwns: false, undeclared: 'release' },
   absent: 'default',
   ...unused,
 };

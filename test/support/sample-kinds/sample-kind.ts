@@ -84,7 +84,7 @@ export const roleKind: Kind = {
   summary: 'a role',
   names: { ...base.names, fold: (name) => name.toLowerCase() },
   fields: roleFields,
-  ownership: { by: 'ledger', named: true, undeclared: 'delete' },
+  ownership: { by: 'ledger', limitedByOwns: true, undeclared: 'delete' },
   absent: 'unmanaged',
   calls: (change, context) => replacingCalls(change, context, ['content']),
 };
@@ -95,7 +95,7 @@ export const settingsKind: Kind = {
   name: 'Settings',
   summary: 'settings',
   fields: roleFields,
-  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  ownership: { by: 'ledger', limitedByOwns: false, undeclared: 'release' },
   absent: 'default',
   calls: (change, context) =>
     change.action === 'release' ? { calls: [] } : replacingCalls(change, context, []),

@@ -3,20 +3,20 @@
  * type is one list, which is read once per session, and only if a manifest refers to one of its objects by name.
  */
 import { type JsonObject, memberOf, valueAt } from '../../model/json.ts';
-import type { NamedThings, Session } from '../../model/kind.ts';
+import type { NamedObjects, Session } from '../../model/kind.ts';
 import { type NamedId, type NameList, nameList } from '../../model/named-reference.ts';
 import { listOf } from './organization.ts';
 import { projectKind, projectNames } from './projects.ts';
 
-const references: NamedThings['references'] = [
-  { name: ['project'], id: ['projectId'], what: 'project', kind: projectKind },
-  { name: ['agentPool'], id: ['agentPoolId'], what: 'agent pool' },
-  { name: ['sshKey'], id: ['sshKeyId'], what: 'SSH key' },
+const references: NamedObjects['references'] = [
+  { name: ['project'], id: ['projectId'], objectType: 'project', kind: projectKind },
+  { name: ['agentPool'], id: ['agentPoolId'], objectType: 'agent pool' },
+  { name: ['sshKey'], id: ['sshKeyId'], objectType: 'SSH key' },
   {
     name: ['vcsRepo', 'connection'],
     id: ['vcsRepo', 'oauthTokenId'],
     besides: [['vcsRepo', 'vcsAppInstallationId']],
-    what: 'VCS connection',
+    objectType: 'VCS connection',
   },
 ];
 
@@ -43,23 +43,23 @@ function tokensOf({ relationships = null }: JsonObject): readonly string[] {
 }
 
 /** Leaves out a client without a token: no workspace can be connected through it. */
-async function list(session: Session, what: string): Promise<NameList> {
-  if (what === 'project') return projectNames(session);
-  const listed = lists.get(what);
-  if (listed === undefined) throw new Error(`there is no list of ${what}`);
+async function list(session: Session, objectType: string): Promise<NameList> {
+  if (objectType === 'project') return projectNames(session);
+  const listed = lists.get(objectType);
+  if (listed === undefined) throw new Error(`there is no list of ${objectType}`);
   const { items, problem } = await listOf(session, listed.path);
-  const things = items.flatMap((item): NamedId[] => {
+  const objects = items.flatMap((item): NamedId[] => {
     const name = valueAt(item, ['attributes', 'name']);
     const ids = listed.ids?.(item) ?? [String(item['id'])];
     return typeof name === 'string' && name !== '' ? ids.map((id) => ({ id, name })) : [];
   });
-  return nameList(things, problem);
+  return nameList(objects, problem);
 }
 
-export const namedThings: NamedThings = { references, list };
+export const namedObjects: NamedObjects = { references, list };
 
 /** The objects that projects refer to. */
-export const namedByProjects: NamedThings = {
-  references: [{ name: ['defaultAgentPool'], id: ['defaultAgentPoolId'], what: 'agent pool' }],
+export const namedByProjects: NamedObjects = {
+  references: [{ name: ['defaultAgentPool'], id: ['defaultAgentPoolId'], objectType: 'agent pool' }],
   list,
 };

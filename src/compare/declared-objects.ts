@@ -6,7 +6,7 @@ import { type AddressText, formatAddress, parseAddress } from '../model/address.
 import { valueAt, withValueAt } from '../model/json.ts';
 import type { KnownResources } from '../model/kind.ts';
 import {
-  createdThing,
+  addressInsteadOfId,
   type NameList,
   type NameLists,
   type NamedReference,
@@ -14,28 +14,28 @@ import {
 import { isDeclaration, type Spec } from '../model/resource.ts';
 import { findRenamed } from './match-ids.ts';
 
-interface DeclaredThing {
+interface DeclaredObject {
   readonly address: AddressText;
   /** undefined: the plan creates it */
   readonly id: string | undefined;
 }
 
-export interface DeclaredThings {
+export interface DeclaredObjects {
   /** The declared resource with this name. */
-  find(reference: NamedReference, name: string): DeclaredThing | undefined;
+  find(reference: NamedReference, name: string): DeclaredObject | undefined;
   /** The name that the resource with this id has after the plan; undefined if it is not declared. */
   nameAfter(reference: NamedReference, id: string): string | undefined;
 }
 
 /** @param knownOf the declared and recorded resources of a kind in the target of the lists */
-export function declaredThings(
+export function indexDeclaredObjects(
   lists: NameLists,
   knownOf: (kind: string) => KnownResources | undefined,
-): DeclaredThings {
+): DeclaredObjects {
   const made = new Map<string, ReturnType<typeof indexByName>>();
-  const indexOf = ({ kind, what }: NamedReference) => {
+  const indexOf = ({ kind, objectType }: NamedReference) => {
     if (kind === undefined) return undefined;
-    const index = made.get(kind) ?? indexByName(lists.get(what), knownOf(kind));
+    const index = made.get(kind) ?? indexByName(lists.get(objectType), knownOf(kind));
     made.set(kind, index);
     return index;
   };
@@ -46,7 +46,7 @@ export function declaredThings(
 }
 
 function indexByName(list: NameList | undefined, known: KnownResources | undefined) {
-  const byName = new Map<string, DeclaredThing>();
+  const byName = new Map<string, DeclaredObject>();
   const names = new Map<string, string>();
   if (list === undefined || known === undefined) return { byName, names };
   for (const [address, id] of idsOfDeclared(list, known)) {
@@ -112,7 +112,7 @@ export function withAddresses(
 ): Spec {
   if (created.size === 0) return spec;
   return references.reduce((into, { id: path }) => {
-    const address = createdThing(valueAt(planned, path));
+    const address = addressInsteadOfId(valueAt(planned, path));
     const id = address && created.get(formatAddress(address));
     return address === undefined || id === undefined || valueAt(into, path) !== id
       ? into
@@ -127,7 +127,7 @@ export function withIdsOf(
   idOf: (address: AddressText) => string | undefined,
 ): Spec {
   return references.reduce((into, { id: path, kind }) => {
-    const address = createdThing(valueAt(into, path));
+    const address = addressInsteadOfId(valueAt(into, path));
     const id = address !== undefined && address.kind === kind ? idOf(formatAddress(address)) : undefined;
     return id === undefined ? into : withValueAt(into, path, id);
   }, spec);
