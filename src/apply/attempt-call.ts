@@ -158,7 +158,7 @@ async function afterFailure(
 
 /** Nothing proves that a failed attempt created the resource: another user may have done so. */
 function foundExisting(why: string): SendResult {
-  const note = `found as declared after a failed attempt (${why}): recorded as adopted, because it may have been created by somebody else`;
+  const note = `found as declared after a failed attempt (${why}): recorded as adopted, because it may have been created by another user`;
   return { is: 'ok', origin: 'adopted', note };
 }
 

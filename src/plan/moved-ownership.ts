@@ -123,7 +123,7 @@ export function noticeOfMove(
     return {
       address,
       message: `stack ${quoted(away.to.stack)} took it over at ${away.at}, but this document names stack ${stack}`,
-      fix: `if stack ${stack} is to own it, write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)} there; then delete this document`,
+      fix: `to let stack ${stack} own it, write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)} there; then delete this document`,
     };
   if (away !== undefined)
     return {

@@ -134,7 +134,7 @@ function impossibleNames(
 ): ResourceProblem[] {
   return elements(spec, name).flatMap((entry, index) => {
     if (isPossible(entry)) return [];
-    const message = `no ${what} of a cluster can be called ${quoted(entry)}, so it admits nobody`;
+    const message = `no ${what} of a cluster can be called ${quoted(entry)}, so it admits no account`;
     const fix = 'write the name as the cluster has it, or remove it from the list';
     return [warning('impossible-name', name, message, { path: [name, String(index)], allowed, fix })];
   });
@@ -145,7 +145,7 @@ function checkPossibleLabels(spec: RoleFields): ResourceProblem[] {
   if (selectorProblem(selector) !== undefined) return [];
   const invalid = selectorLabels(selector).find(([key, value]) => !canLabelNamespace(key, value));
   if (invalid === undefined) return [];
-  const message = `no namespace can have the label ${quoted(invalid.join('='))}, so ${quoted(SELECTOR)} admits nobody`;
+  const message = `no namespace can have the label ${quoted(invalid.join('='))}, so ${quoted(SELECTOR)} admits no account`;
   return [
     warning('impossible-name', SELECTOR, message, { fix: 'write the label as the namespaces have it' }),
   ];

@@ -50,9 +50,7 @@ describe('a role whose creation was carried out', () => {
       const { out } = await stack.run(['apply', '--yes'], 0);
       bench.wire.setHandler(undefined);
       expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/shared']);
-      expect(oneLine(out)).toContain(
-        'recorded as adopted, because it may have been created by somebody else',
-      );
+      expect(oneLine(out)).toContain('recorded as adopted, because it may have been created by another user');
       expect(await originOf(stack)).toBe('adopted');
       await stack.run(['plan', '--exit-code'], 0);
     },

@@ -78,7 +78,7 @@ describe('the lint', () => {
     const reported = await printed(stack, ['validate']);
     expect(codes(reported)).toEqual(['warning impossible-name']);
     expect(reported[0]?.message).toBe(
-      'no service account of a cluster can be called "Web", so it admits nobody',
+      'no service account of a cluster can be called "Web", so it admits no account',
     );
     expect(codes(await printed(stack, ['plan']))).toEqual(['warning impossible-name']);
   });
