@@ -6,12 +6,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loosenedSigners } from '../../approvals/loosened-signers.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { canonicalText } from '../../model/json.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
 import type { CliHost } from '../host.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
 import { declaredSources } from '../needed-secrets.ts';
-import { type LoosenedPolicies, policiesInFolders, type StackInFolder } from './loosened-policies.ts';
+import {
+  type LoosenedPolicies,
+  policiesInFolders,
+  policyTextsOf,
+  type StackInFolder,
+} from './loosened-policies.ts';
 import { sourceToShow } from '../read-secret.ts';
 import type { CommitStacks, StackOfCommit } from './commit-stacks.ts';
 import { adjustTo, changedPlaces, hasTargetsOf, newSources } from './compare-base.ts';
@@ -39,12 +45,13 @@ export async function findBaseline(
   const stack = headVersion?.stack ?? headVersion?.partial;
   const earlierVersions = await Promise.all([versionIn(from, file, stack), versionIn(baseTip, file, stack)]);
   const [fromVersion, baseTipVersion] = earlierVersions;
-  const unknown = earlierVersions.some((version) => version !== undefined && version.stack === undefined)
-    ? unreadableBase
-    : undefined;
+  const after = stack && { stack, root: head.place.directory };
+  const isUnreadable = earlierVersions.some(
+    (version) => version !== undefined && version.stack === undefined,
+  );
+  const unknown = isUnreadable && after ? await notCompared(after, host) : undefined;
   const stacks = earlierVersions.flatMap((version) => version?.stack ?? []);
   const signers = await newSigners(fromVersion?.stack, stack);
-  const after = stack && { stack, root: head.place.directory };
   const policies = await earlierPolicies([from, baseTip], earlierVersions, { after, host });
   const given = { stacks, unknown, signers, policies };
   const adjust = adjustTo(given);
@@ -67,8 +74,6 @@ export async function findBaseline(
 async function newSigners(before: Stack | undefined, now: Stack | undefined): Promise<LoosenedSetting[]> {
   if (before === undefined || now === undefined) return [];
   const known = filesOfSigners(before);
-  const textIn = ({ directory }: Stack, path: string) =>
-    readFile(join(directory, path), 'utf8').catch(() => undefined);
   const found = filesOfSigners(now).map(async (path) => {
     const was = known.includes(path) ? await textIn(before, path) : undefined;
     return loosenedSigners(path, { before: was, after: await textIn(now, path) });
@@ -96,11 +101,24 @@ async function earlierPolicies(
   };
 }
 
-const unreadableBase: LoosenedSetting = {
-  name: 'the whole stack',
-  before: 'not readable at the base',
-  after: 'as it is now, without a comparison',
-};
+/** For a stack that the base cannot show. An acknowledgement of it covers only these signers and policies. */
+async function notCompared(after: StackInFolder, host: CliHost): Promise<LoosenedSetting> {
+  const before = 'not readable at the base';
+  const files = {
+    signers: await Promise.all(
+      filesOfSigners(after.stack).map(async (path) => [path, (await textIn(after.stack, path)) ?? null]),
+    ),
+    policies: (await policyTextsOf(after, host)).map(({ file, text }) => [file, text]),
+  };
+  return {
+    ...{ name: 'the whole stack', before, after: 'as it is now, without a comparison', isLost: true },
+    whole: { before, after: canonicalText(files) },
+  };
+}
+
+async function textIn({ directory }: Stack, path: string): Promise<string | undefined> {
+  return readFile(join(directory, path), 'utf8').catch(() => undefined);
+}
 
 /** The stack in another commit: at the same path, else under the same name. A new path must not make it a new stack. */
 async function versionIn(

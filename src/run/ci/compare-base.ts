@@ -118,10 +118,11 @@ export function adjustTo({
   };
 }
 
-/** An acknowledgement of an unknown setting covers only the settings that the head has. */
+/** An acknowledgement of an unknown setting covers only the settings that the head has, with the files that they name. */
 function withWhole(unknown: LoosenedSetting, head: Stack): LoosenedSetting {
+  const files = unknown.whole?.after ?? null;
   const { guards, lint, secrets, approvals, policies, targets } = head;
-  const settings = { guards, lint, secrets, approvals, policies, targets };
+  const settings = { guards, lint, secrets, approvals, policies, targets, files };
   // As JSON it has no undefined members.
   const after = canonicalText(JSON.parse(JSON.stringify(settings)));
   return { ...unknown, whole: { before: unknown.before, after } };

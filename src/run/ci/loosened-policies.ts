@@ -1,6 +1,6 @@
 /** What changed in the policies between two versions of a stack, for plans and applies in CI. Loads code only for stacks with policies. */
 import type { LoosenedSetting } from '../../model/guard.ts';
-import type { PolicyRef, PolicySource } from '../../model/policy-source.ts';
+import type { PolicyRef, PolicySource, PolicyText } from '../../model/policy-source.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { LoosenedPolicies } from '../../policies/loosened.ts';
 import type { CliHost } from '../host.ts';
@@ -62,14 +62,20 @@ export async function policiesInFolders(
   host: CliHost,
 ): Promise<LoosenedPolicies> {
   if (!hasPolicies(before.stack)) return nothingLoosened;
-  const { policyTextsIn } = await import('../../policies/read-sources.ts');
-  const textsOf = ({ stack, root }: StackInFolder) => {
-    const { directory } = stack;
-    return policyTextsIn(stack, root, { cwd: directory, git: { directory, env: host.env } });
-  };
-  const texts = { before: await textsOf(before), after: await textsOf(after) };
+  const texts = { before: await policyTextsOf(before, host), after: await policyTextsOf(after, host) };
   const { loosenedPolicies } = await import('../../policies/loosened.ts');
   return loosenedPolicies(texts, commit, { kinds: host.kinds, now: host.now() });
+}
+
+/** The texts of the policies of a stack; none if it has no policies. @throws LedgerError */
+export async function policyTextsOf(
+  { stack, root }: StackInFolder,
+  { env }: CliHost,
+): Promise<readonly PolicyText[]> {
+  if (!hasPolicies(stack)) return [];
+  const { policyTextsIn } = await import('../../policies/read-sources.ts');
+  const { directory } = stack;
+  return policyTextsIn(stack, root, { cwd: directory, git: { directory, env } });
 }
 
 export interface StackInFolder {

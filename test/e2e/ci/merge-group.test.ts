@@ -7,6 +7,16 @@ import { documentsText } from '../../support/rig/stack-folder.ts';
 
 const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
 
+/** The text of a public key for SSH, made of one number. */
+function signerKey(number: number): string {
+  const type = 'ssh-ed25519';
+  const key = Buffer.alloc(4 + type.length + 4 + 32, number);
+  key.writeUInt32BE(type.length, 0);
+  key.write(type, 4, 'latin1');
+  key.writeUInt32BE(32, 4 + type.length);
+  return `${type} ${key.toString('base64')}`;
+}
+
 /** The job of a group with these files on top of the base branch, as the queue commits them. */
 async function group(
   scene: CiScene,
@@ -146,6 +156,43 @@ describe('A merge group', () => {
     expect(other.code).toBe(4);
     expect(other.err).toContain('none of them shows the guard "policy/x"');
   });
+
+  it.each([
+    {
+      what: 'a signer',
+      spec: { approvals: { accept: ['signature'], from: [{ signers: 'signers' }] } },
+      file: 'signers',
+      shown: `alice ${signerKey(1)}\n`,
+      other: `alice ${signerKey(1)}\nmallory ${signerKey(2)}\n`,
+    },
+    {
+      what: 'a rule of a policy',
+      spec: withPolicies,
+      file: 'policies/rules.yaml',
+      shown: policiesText(policy('x', { rule: 'change.action != "delete"' })),
+      other: policiesText(policy('x', { rule: 'true' })),
+    },
+  ])(
+    'fails if $what differs from the comment, and the base has no valid stack',
+    async ({ spec, file, shown, other }) => {
+      const scene = await openCiScene();
+      const proposed = (text: string) => ({
+        'stacks/pay/trueup.yaml': scene.stack('pay', { spec }),
+        [`stacks/pay/${file}`]: text,
+        'stacks/pay/manifests/more.yaml': manifest('pay-more'),
+      });
+      scene.push({
+        'stacks/pay/trueup.yaml': 'apiVersion: trueup.dev/v1\nkind: Stack\nmetadata: { name: pay }\n',
+      });
+      scene.propose(proposed(shown));
+      await scene.job();
+      const seen = await group(scene, proposed(shown));
+      expect(seen, seen.err).toMatchObject({ code: 0 });
+      const changed = await group(scene, proposed(other));
+      expect(changed.code, changed.out).toBe(4);
+      expect(changed.err).toContain('none of them shows the guard "loosened"');
+    },
+  );
 
   it.each<[string, (scene: CiScene) => void]>([
     [
