@@ -34,7 +34,7 @@ const slow = [
   'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',
   'test/{commands,e2e}/fleet/**/*.test.ts',
   'test/e2e/init/questions.test.ts',
-  'test/e2e/ledger/{begun-applies,ledger-places,lost-lock-answers,locks,move}.test.ts',
+  'test/e2e/ledger/{begun-applies,begun-values,ledger-places,lost-lock-answers,locks,move}.test.ts',
   'test/e2e/logins/{interrupted-logins,role-check-agrees,token-uses}.test.ts',
   'test/e2e/manifests/{export,named-files,partial-checkout,planted-seeds}.test.ts',
   'test/e2e/ownership/{moved-resources-killed,renamed-stack,role-origins}.test.ts',

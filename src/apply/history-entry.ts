@@ -2,7 +2,7 @@
  * Makes the history entry of an apply: the planned changes with the former values, and their outcomes once it has ended. A secret in a
  * field change is stored as the summary that plans show; whole specs are stored without secrets.
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
@@ -17,6 +17,7 @@ import type { Outcome } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ChangeForPolicies, ChangesForPolicies } from '../model/policy.ts';
 import { formatIdentity } from '../model/stack.ts';
+import type { BegunFields } from '../plan/plan-context.ts';
 import { summarizeSecret } from '../redaction/mask-text.ts';
 
 /** The members of an entry that do not come from the plan. */
@@ -33,6 +34,7 @@ type EntryHead = Pick<
   | 'clocks'
   | 'approvals'
   | 'acknowledged'
+  | 'begunFields'
 >;
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */
@@ -150,27 +152,16 @@ function withoutSecrets(
   return Object.fromEntries(Object.entries(values).filter(([name]) => !isSecret(name)));
 }
 
-interface EntryEnd {
-  /** RFC 3339 */
-  readonly ended: string;
-  /** the fields that interrupted applies had begun to write when this apply began */
-  readonly begunFields?: ReadonlyMap<AddressText, readonly FieldChange[]> | undefined;
-}
-
-export function endEntry(
-  entry: HistoryEntry,
-  outcomes: readonly Outcome[],
-  { ended, begunFields }: EntryEnd,
-): HistoryEntry {
+/** The entry without the fields that were open at its begin: the end lists those that are left. @param ended RFC 3339 */
+export function endEntry(begun: HistoryEntry, outcomes: readonly Outcome[], ended: string): HistoryEntry {
+  const { begunFields: _, ...entry } = begun;
   const byAddress = new Map(outcomes.map((outcome) => [formatAddress(outcome.address), outcome]));
   return {
     ...entry,
     ended,
     changes: entry.changes.map((change) => {
       const outcome = byAddress.get(change.address);
-      const begun = isAsDesired(outcome) ? undefined : begunFields?.get(change.address);
-      const left = begun === undefined ? {} : { begunFields: begun };
-      if (outcome === undefined) return { ...change, ...left };
+      if (outcome === undefined) return change;
       const { kind, detail, done, requests, unnamed, inDoubt, foundTrue } = outcome;
       return {
         ...change,
@@ -181,14 +172,19 @@ export function endEntry(
         ...(unnamed && { unnamed }),
         ...(inDoubt && { inDoubt }),
         ...(foundTrue && { foundTrue }),
-        ...left,
       };
     }),
   };
 }
 
-function isAsDesired(outcome: Outcome | undefined): boolean {
-  return outcome?.kind === 'applied' || outcome?.kind === 'unchanged' || outcome?.foundTrue === true;
+/** The fields as an entry lists them. */
+export function listedFields(fields: BegunFields): Pick<HistoryEntry, 'begunFields'> {
+  if (fields.size === 0) return {};
+  return {
+    begunFields: Object.fromEntries(
+      [...fields].map(([address, own]) => [address, own.map(withSecretSummary)]),
+    ),
+  };
 }
 
 /** A canonical secret is already a summary; this makes sure of it even if a kind returns something else. */

@@ -10,6 +10,7 @@ import { untilAborted } from '../model/http.ts';
 import type { Kind, Registry, Session } from '../model/kind.ts';
 import type { LiveResource, Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
+import type { BegunFields } from '../plan/plan-context.ts';
 import { writtenBy } from './ledger-records.ts';
 import { type CallEnd, createsResource } from './attempt-call.ts';
 import { type Failed, isRefusal, isThisCreate, isUnexpected } from './send-call.ts';
@@ -297,6 +298,20 @@ export function creationsInDoubt(outcomes: readonly Outcome[]): AddressText[] {
   return outcomes
     .filter((outcome) => outcome.action === 'create' && mayHaveHappened(outcome))
     .map(({ address }) => formatAddress(address));
+}
+
+/** The fields of changes that may have been carried out, with the fields of the same resource that earlier applies left open. */
+export function fieldsInDoubt(
+  outcomes: readonly Outcome[],
+  { plan, openFields }: Pick<PlanResult, 'plan' | 'openFields'>,
+): BegunFields {
+  const inDoubt = new Set(outcomes.filter(mayHaveHappened).map(({ address }) => formatAddress(address)));
+  return new Map(
+    plan.changes.flatMap(({ address, fields }) => {
+      const text = formatAddress(address);
+      return inDoubt.has(text) ? [[text, [...(openFields.get(text) ?? []), ...fields]] as const] : [];
+    }),
+  );
 }
 
 function mayHaveHappened({ kind, inDoubt }: Pick<Outcome, 'kind' | 'inDoubt'>): boolean {

@@ -197,6 +197,8 @@ export interface HistoryEntry {
   readonly settled?: string;
   /** creations of earlier applies whose result this one did not find out: those that are live or unread, and that no record confirms */
   readonly openCreations?: readonly AddressText[];
+  /** fields that applies until then may have written without a record in the ledger, the oldest first; not in JSON output */
+  readonly begunFields?: Readonly<Record<AddressText, readonly FieldChange[]>>;
   /** the plan that was made afterwards, of the whole stack, was empty: everything was live as recorded */
   readonly proved?: true;
   /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */
@@ -233,8 +235,6 @@ export interface HistoryChange {
   readonly unnamed?: true;
   readonly inDoubt?: true;
   readonly foundTrue?: true;
-  /** fields that interrupted applies had begun to write, the oldest first: this change left them, and the ledger does not have them */
-  readonly begunFields?: readonly FieldChange[];
   /** with the values before; secrets only as their summaries */
   readonly fields: readonly FieldChange[];
   /** for a deleted or released resource and its children: the fields that were last applied, without secrets */

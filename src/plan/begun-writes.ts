@@ -1,9 +1,12 @@
 /**
- * Resources that an earlier apply of this stack began to create, and that the ledger does not have: the apply did not end, or got no
- * answer. Only the history names them, so they stay open until a plan finds out about each.
+ * What earlier applies of this stack began to create or to write, and what the ledger does not have: the apply did not end, or got no
+ * answer. Only the history names it, so it stays open until a plan finds out about it.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { PlanContext } from './plan-context.ts';
+import type { FieldChange } from '../model/field.ts';
+import { valueAt } from '../model/json.ts';
+import { isLive } from './compare-resource.ts';
+import type { BegunFields, PlanContext, PlanContextInput } from './plan-context.ts';
 import { kept, type Removal } from './removal.ts';
 
 /** The notice about a live, undeclared resource without a record that an earlier apply had begun to create: only its manifest is gone. */
@@ -29,24 +32,87 @@ const deleteFix =
 const releaseFix =
   'declare it and apply, to manage it; it is never deleted: if you remove its document then, it stays as it is, and this notice ends';
 
-/**
- * The creations that stay open after this plan: the resource is live, undeclared and without a record, or was not read. Other kinds than
- * those that only the ledger identifies show by themselves, once they are read, whether this stack created them.
- */
-export function openCreations(
+/** What stays open after a plan. */
+export interface OpenWrites {
+  /** begun creations: the resource is live, undeclared and without a record, or was not read */
+  readonly openCreations: readonly AddressText[];
+  /** begun fields: the ledger does not have them, and they are live, or the resource was not read */
+  readonly openFields: BegunFields;
+}
+
+export function openWrites(
   context: PlanContext,
-  begun: ReadonlySet<AddressText> | undefined,
-): readonly AddressText[] {
-  return [...(begun ?? [])].filter((text) => {
-    if (context.ledger.records.has(text)) return false;
-    const address = parseAddress(text);
-    const isUnread =
-      !context.isInView(address) ||
-      context.unreadReason(address) !== undefined ||
-      context.incompleteReason(address) !== undefined;
-    return (
-      isUnread ||
-      (context.kind(address.kind).ownership.by === 'ledger' && context.live.has(formatAddress(address)))
-    );
-  });
+  { begunCreations = new Set(), begunFields = new Map() }: BegunWrites,
+  records: ReadonlyMap<AddressText, { readonly isUpToDate: boolean }>,
+): OpenWrites {
+  return {
+    openCreations: [...begunCreations].filter((text) => isOpenCreation(context, text)),
+    openFields: openFields(context, begunFields, (address) => records.get(address)?.isUpToDate === true),
+  };
+}
+
+type BegunWrites = Pick<PlanContextInput, 'begunCreations' | 'begunFields'>;
+
+function isOpenCreation(context: PlanContext, text: AddressText): boolean {
+  if (context.ledger.records.has(text)) return false;
+  const address = parseAddress(text);
+  return isUnread(context, address) || (context.live.has(text) && !showsByTag(context, address));
+}
+
+function isUnread(context: PlanContext, address: Address): boolean {
+  return (
+    !context.isInView(address) ||
+    context.unreadReason(address) !== undefined ||
+    context.incompleteReason(address) !== undefined
+  );
+}
+
+/** Whether an ownership tag shows which stack created a resource like this, so that nothing else has to keep it. */
+function showsByTag(context: PlanContext, address: Address): boolean {
+  const { ownership } = context.kind(address.kind);
+  const isFoundByTag = ownership.by === 'claim' && ownership.foundByLedgerOnly !== true;
+  return (isFoundByTag || ownership.by === 'child') && !context.isLedgerOwned(address);
+}
+
+/** @param isUpToDate whether the plan found a declared resource as declared: its record then has all that is live */
+function openFields(
+  context: PlanContext,
+  begun: BegunFields,
+  isUpToDate: (address: AddressText) => boolean,
+): BegunFields {
+  const open = new Map<AddressText, readonly FieldChange[]>();
+  if (begun.size === 0) return open;
+  const nowAt = addressesNow(context);
+  for (const [text, fields] of begun) {
+    const now = nowAt.get(text) ?? text;
+    const left = isUpToDate(now) ? [] : openFieldsOf(context, parseAddress(now), fields);
+    if (left.length === 0) continue;
+    open.set(now, left);
+    // The record stays at the former name if the resource is not renamed in the end.
+    if (!context.desired.has(text)) open.set(text, left);
+  }
+  return open;
+}
+
+function openFieldsOf(
+  context: PlanContext,
+  address: Address,
+  fields: readonly FieldChange[],
+): readonly FieldChange[] {
+  if (isUnread(context, address)) return fields;
+  const live = context.live.get(formatAddress(address));
+  const recorded = context.record(address)?.fields;
+  return fields.filter(
+    (begun) => valueAt(recorded, begun.path) === undefined && isLive(context, address, { begun, live }),
+  );
+}
+
+/** The address that declares each renamed resource, by the address of its record. */
+function addressesNow(context: PlanContext): ReadonlyMap<AddressText, AddressText> {
+  return new Map(
+    [...context.desired.keys()].flatMap((text) => {
+      const at = context.recordedAt(parseAddress(text));
+      return at === undefined || at === text ? [] : [[at, text] as const];
+    }),
+  );
 }

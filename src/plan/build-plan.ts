@@ -38,7 +38,7 @@ import {
   restrictToPart,
   selectionOf,
 } from './restrict-to-part.ts';
-import { openCreations } from './begun-creations.ts';
+import { type OpenWrites, openWrites } from './begun-writes.ts';
 import { removalOfUndeclared } from './no-longer-declared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
 import { predictedRefusals, withPredictedRefusals } from './permission-check.ts';
@@ -55,7 +55,7 @@ export interface PlanInput extends PlanContextInput {
 }
 
 /** A plan, and the records and functions that apply needs besides it. */
-export interface PlanResult {
+export interface PlanResult extends OpenWrites {
   readonly plan: Plan;
   /** the problems of the plan before those with the same cause were joined */
   readonly problemsOfEach: readonly Diagnostic[];
@@ -63,8 +63,6 @@ export interface PlanResult {
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
   /** addresses whose records are to be dropped although nothing is sent for them */
   readonly forget: readonly AddressText[];
-  /** creations of earlier applies whose result this plan does not find out */
-  readonly openCreations: readonly AddressText[];
   /** A resource as the plan read it; undefined when it does not exist. */
   live(address: Address): LiveResource | undefined;
   /** All resources of a kind in a target as the plan read them, also undeclared ones. */
@@ -158,11 +156,11 @@ export function buildPlan(input: PlanInput): PlanResult {
     digest: digestOf(meaning),
     digestVersion,
   };
+  const records = recordsOf(context, drafts);
   return {
     plan,
     problemsOfEach: problems,
-    ...{ forget, openCreations: openCreations(context, input.begunCreations) },
-    records: recordsOf(context, drafts),
+    ...{ forget, records, ...openWrites(context, input, records) },
     live: (address) => context.live.get(formatAddress(address)),
     liveOfKind: (kind, target) =>
       [...context.live.values()].filter(({ address }) => address.kind === kind && address.target === target),

@@ -7,7 +7,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
-import { keptAsBegun } from './begun-creations.ts';
+import { keptAsBegun } from './begun-writes.ts';
 import { keepNonEmpty } from './non-empty-containers.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';

@@ -53,6 +53,9 @@ interface LiveTarget {
   readonly warnings?: readonly Diagnostic[];
 }
 
+/** By address: fields that applies may have written without a record, the oldest first. They may be live, or not. */
+export type BegunFields = ReadonlyMap<AddressText, readonly FieldChange[]>;
+
 export interface PlanContextInput {
   readonly stack: Stack;
   readonly kinds: Registry;
@@ -77,8 +80,7 @@ export interface PlanContextInput {
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
   readonly begunChanges?: ReadonlySet<AddressText>;
-  /** the fields of changes of applies that never ended, the oldest first: they may be live, although the ledger does not have them */
-  readonly begunFields?: ReadonlyMap<AddressText, readonly FieldChange[]>;
+  readonly begunFields?: BegunFields;
   /** present if the ledger was written from another repository, or another stack file */
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
@@ -245,7 +247,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...tags,
     isLedgerOwned: ledgerOwned,
     withRecordedTag,
-    ...begunIn(input),
+    ...begunIn(input, recordedAt),
     hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     incompleteReason: (address) => incompleteReasons(input, target(address.target), address)[0],
@@ -296,13 +298,12 @@ function passedOn(input: PlanContextInput) {
   return { commitOrders, loosened, missingFiles, now, isApproved, secretsIn: input.secretsIn ?? (() => []) };
 }
 
-function begunIn({
-  begunCreations: begun,
-  runningCreations: running,
-  begunFields: fields,
-}: PlanContextInput): Pick<PlanContext, 'hasBegunToCreate' | 'isBeingCreated' | 'begunFields'> {
+function begunIn(
+  { begunCreations: begun, runningCreations: running, begunFields: fields }: PlanContextInput,
+  recordedAt: PlanContext['recordedAt'],
+): Pick<PlanContext, 'hasBegunToCreate' | 'isBeingCreated' | 'begunFields'> {
   return {
-    begunFields: (address) => fields?.get(formatAddress(address)) ?? [],
+    begunFields: (address) => fields?.get(recordedAt(address) ?? formatAddress(address)) ?? [],
     hasBegunToCreate: (address) => begun?.has(formatAddress(address)) ?? false,
     isBeingCreated: (address) => running?.has(formatAddress(address)) ?? false,
   };

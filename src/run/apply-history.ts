@@ -2,7 +2,7 @@
  * Records an apply in the history of its stack. The entry begins before the first call, so that a killed apply is recorded, too, and is
  * completed at the end of the apply. This file also reads from the history what a lost ledger contained.
  */
-import { beginEntry, endEntry } from '../apply/history-entry.ts';
+import { beginEntry, endEntry, listedFields } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
 import type { AddressText } from '../model/address.ts';
 import type { Outcome } from '../model/change.ts';
@@ -10,6 +10,7 @@ import { canonicalText } from '../model/json.ts';
 import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ChangesForPolicies } from '../model/policy.ts';
+import type { BegunFields } from '../plan/plan-context.ts';
 import type { Connected } from './connect.ts';
 import type { HeldLock } from './lock.ts';
 import type { PlanRequest } from './make-plan.ts';
@@ -35,6 +36,8 @@ interface ApplyEnding {
   readonly endedApprovals: HistoryEntry['endedApprovals'];
   /** creations of earlier applies whose result this one did not find out */
   readonly openCreations: readonly AddressText[];
+  /** fields of this and of earlier applies that may be live without a record */
+  readonly openFields: BegunFields;
   /** the ledger that the apply wrote; undefined when the apply ended before that */
   readonly ledger: Ledger | undefined;
 }
@@ -63,6 +66,8 @@ export async function keepHistory(
     /** the changes as policies see them, by address */
     readonly checked?: ChangesForPolicies;
     readonly request: Pick<PlanRequest, 'begunFields'>;
+    /** what earlier applies left open, as the plan found it */
+    readonly openFields: BegunFields;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
@@ -102,22 +107,29 @@ export async function keepHistory(
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
     ...(approvals.length === 0 ? {} : { approvals }),
     ...(acknowledged.length === 0 ? {} : { acknowledged }),
+    ...listedFields(about.openFields),
   };
   const isLedgerCommit = from.commit === commits.commit?.id;
   const hasOtherCommits = (commits.otherCommits ?? []).length > 0;
-  const isPart = plan.part !== undefined;
   const keptCommit = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
-    from.commit !== undefined && (isPart || !isLedgerCommit || (hasOtherCommits && !isConverged))
+    from.commit !== undefined &&
+    (plan.part !== undefined || !isLedgerCommit || (hasOtherCommits && !isConverged))
       ? { commitKept: true }
       : {};
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds, ...(checked && { checked }) });
+  const endedEntry = (outcomes: readonly Outcome[], ending: ApplyEnding): HistoryEntry => ({
+    ...endEntry(entry, outcomes, nowText()),
+    ...keptCommit(ending.isConverged),
+    ...(ending.proved && { proved: true }),
+    ...foundMembers(ending),
+  });
   if (plan.changes.length === 0)
     return {
       end: async (_, ending) => {
-        const { completed, proved, isConverged, ledger: written, openCreations: left } = ending;
+        const { completed, proved, openCreations: left } = ending;
         if (!completed) return true;
-        const ended = nowText();
-        const resolution = { stack: plan.stack, settled: ended, left, lockGuard: held?.lockGuard };
+        const whole = endedEntry([], ending);
+        const resolution = { stack: plan.stack, settled: nowText(), left, lockGuard: held?.lockGuard };
         let hasOpen = false;
         // An apply of a part, or after an incomplete read, does not find out what others created.
         const resolved = proved
@@ -126,24 +138,18 @@ export async function keepHistory(
             })
           : Promise.resolve();
         const isResolved = await tryToWrite('what this apply found about earlier ones', resolved);
-        const endings = foundMembers(ending, plan);
-        const needsEntry = proved && (hasOpen || (written !== undefined && !hasSameRecords(ledger, written)));
-        if (!needsEntry && endings.endedApprovals === undefined) return isResolved;
-        const whole = { ...entry, ...keptCommit(isConverged), ended, ...(proved && { proved }), ...endings };
+        const needsEntry = proved && (hasOpen || findsMore(ending, about));
+        if (!needsEntry && whole.endedApprovals === undefined) return isResolved;
         return (await tryToWrite('what this apply proved', store.keepEntries([whole]))) && isResolved;
       },
     };
   await store.keepEntries([{ ...entry, ...keptCommit(false) }]);
   return {
     end: async (outcomes, ending) => {
-      const { unrecorded, proved, isConverged } = ending;
-      const ended = {
-        ...endEntry(entry, outcomes, { ended: nowText(), begunFields: about.request.begunFields }),
-        ...keptCommit(isConverged),
-        ...(proved && { proved }),
-        ...foundMembers(ending, plan),
+      const whole = {
+        ...endedEntry(outcomes, ending),
+        ...(ending.unrecorded && { unrecorded: true as const }),
       };
-      const whole = { ...ended, ...(unrecorded && { unrecorded }) };
       return tryToWrite('the end of this apply', store.keepEntries([whole]));
     },
   };
@@ -157,19 +163,30 @@ function uncommittedMember(
   return uncommitted === undefined || commit?.uncommitted !== uncommitted ? {} : { uncommitted };
 }
 
-/** What the end of an apply adds to its entry. An apply of a part leaves the entries of earlier ones open, so it does not list what is left. */
-function foundMembers(
-  { endedApprovals = {}, openCreations }: ApplyEnding,
-  { selection }: Plan,
-): Pick<HistoryEntry, 'endedApprovals' | 'openCreations'> {
+/** What the end of an apply adds to its entry. */
+function foundMembers({
+  endedApprovals = {},
+  openCreations,
+  openFields,
+}: ApplyEnding): Pick<HistoryEntry, 'endedApprovals' | 'openCreations' | 'begunFields'> {
   return {
     ...(Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals }),
-    ...(selection !== undefined || openCreations.length === 0 ? {} : { openCreations }),
+    ...(openCreations.length === 0 ? {} : { openCreations }),
+    ...listedFields(openFields),
   };
 }
 
 const repairHint =
   '  repair the place of the history, and run "trueup apply" again: it finds out and records what this apply did';
+
+/** Whether an apply without changes found more than the ledger and the history have. */
+function findsMore(
+  { ledger: written, openFields }: ApplyEnding,
+  { ledger, request }: { readonly ledger: Ledger; readonly request: Pick<PlanRequest, 'begunFields'> },
+): boolean {
+  const isFieldResolved = (request.begunFields?.size ?? 0) !== openFields.size;
+  return isFieldResolved || (written !== undefined && !hasSameRecords(ledger, written));
+}
 
 function hasSameRecords(one: Ledger, other: Ledger): boolean {
   const [before, after] = [one, other].map(({ records }) =>

@@ -1,11 +1,11 @@
 /**
  * Finds what earlier applies may have done without a record of it in the ledger, by reading the history from the newest entry back:
  * - applies that never ended, or that could not write the ledger at their end: all that they may have done
- * - fields of such applies that a later apply was to reset, and did not (`begunFields`)
+ * - what later applies did not find out about earlier ones, as their entries list it (`openCreations`, `begunFields`)
  * - applies of parts (`--select`) that ended, up to and including the first apply of the whole stack that ended: creations without an
  *   answer, and changes that were carried out only in part
- * The search stops there: the ledger has all that older applies did, and the creations that are still open are listed in that entry
- * (`openCreations`). An entry counts only for targets that still have the same identity.
+ * The search stops there, or at an entry with such a list: the ledger has all else that older applies did. An entry counts only for
+ * targets that still have the same identity.
  */
 import { newestFirst } from '../ledger/ledger-store.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -22,6 +22,7 @@ import {
 } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
+import type { BegunFields } from '../plan/plan-context.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
 import type { StoreLockGuard } from './lock-guard.ts';
 
@@ -41,8 +42,7 @@ interface BegunChanges {
   readonly creations: ReadonlySet<AddressText>;
   /** creations, adoptions and updates */
   readonly changes: ReadonlySet<AddressText>;
-  /** the fields that applies which did not end had begun to write, the oldest first: the ledger may lack values that are live */
-  readonly fields: ReadonlyMap<AddressText, readonly FieldChange[]>;
+  readonly fields: BegunFields;
   /** the runs of the applies among them that never ended: one of them may still be running */
   readonly unended: ReadonlyMap<AddressText, RunIdentity>;
   /** entries that cannot be read, where that does not stop the command */
@@ -62,7 +62,7 @@ export async function begunChanges(
     ({ address }) =>
       kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address)),
   );
-  const { damaged, ...found } = await search(store, stack.name);
+  const { damaged, ...found } = await search(store, stack);
   const [first] = damaged;
   if (first !== undefined && isDeclared) throw first;
   const changes = openChanges(found, [...found.open, ...found.last], stack, isOpenChange);
@@ -86,28 +86,36 @@ export async function begunChanges(
   const creations = isDeclared ? begun : begun.filter((text) => !ledger.records.has(text));
   return {
     ...{ ...known, unended, creations: new Set(creations) },
-    ...(isDeclared && { changes: new Set(addressesOf(changes)) }),
+    ...(isDeclared && { changes: new Set([...addressesOf(changes), ...fields.keys()]) }),
   };
 }
 
-/** Whether the ledger may lack fields that the change wrote, or that it left from interrupted applies. */
-const mayLackFields: ChangeTest = (change, entry) =>
-  change.begunFields !== undefined || (!hasEnded(entry) && isOpenChange(change, entry));
-
 /**
- * Of an apply that ended, the ledger has exactly what was written, so that only the fields of earlier applies are left.
- * @returns the oldest first
+ * The fields that applies may have written without a record. Of an apply that ended, the ledger has all but those that its entry lists,
+ * and an entry with a list also has those of older applies.
  */
-function unrecordedFields(found: FoundEntries, stack: Stack): BegunChanges['fields'] {
-  const byAge = [...found.open, ...found.last].sort((one, other) => (one.id < other.id ? -1 : 1));
+function unrecordedFields(found: FoundEntries, stack: Stack): BegunFields {
+  const sorted = [...found.open, ...found.last].sort((one, other) => (one.id < other.id ? 1 : -1));
+  const end = sorted.findIndex(({ begunFields }) => begunFields !== undefined);
+  const searched = end === -1 ? sorted : sorted.slice(0, end + 1);
   const all = new Map<AddressText, readonly FieldChange[]>();
-  for (const entry of byAge) {
-    for (const { address, fields, begunFields = [] } of openChanges(found, [entry], stack, mayLackFields)) {
-      const own = hasEnded(entry) ? [] : fields;
-      all.set(address, [...(all.get(address) ?? []), ...begunFields, ...own]);
-    }
+  for (const entry of searched.toReversed()) {
+    const isSame = (address: AddressText) => isSamePlace(entry, address, stack);
+    const listed = fieldsListedIn(entry).filter(({ address }) => isSame(address));
+    const own = hasEnded(entry) ? [] : openChanges(found, [entry], stack, isOpenChange);
+    for (const { address, fields } of [...listed, ...own])
+      if (!found.isClosed(entry, address)) all.set(address, [...(all.get(address) ?? []), ...fields]);
   }
   return all;
+}
+
+function fieldsListedIn({ begunFields = {} }: HistoryEntry): OpenChange[] {
+  return Object.entries(begunFields).map(([text, fields]) => ({ address: text as AddressText, fields }));
+}
+
+/** The fields that unfinished applies of another stack may have written, by their address there. @throws LedgerError */
+export async function begunFieldsOf(store: Readable, stack: Stack): Promise<BegunFields> {
+  return unrecordedFields(await search(store, stack), stack);
 }
 
 function addressesOf(changes: readonly OpenChange[]): AddressText[] {
@@ -129,7 +137,7 @@ export async function unrecordedCreations(
   store: Readable,
   { stack, ledger }: Pick<BegunCreationsInput, 'stack' | 'ledger'>,
 ): Promise<readonly AddressText[]> {
-  const { damaged, ...found } = await search(store, stack.name);
+  const { damaged, ...found } = await search(store, stack);
   const [first] = damaged;
   if (first !== undefined) throw first;
   const begun = new Set(addressesOf(openChanges(found, found.open, stack, isOpenCreation)));
@@ -138,7 +146,7 @@ export async function unrecordedCreations(
 
 /** The entries that the search for open ones cannot read. @throws LedgerError when none can be read */
 export async function damagedEntries(store: Readable, stack: string): Promise<readonly LedgerError[]> {
-  return (await search(store, stack)).damaged;
+  return (await search(store, { name: stack })).damaged;
 }
 
 interface ResolveInput {
@@ -160,7 +168,7 @@ interface ResolveInput {
  */
 export async function resolveEntries(store: HistoryStore, about: ResolveInput): Promise<boolean> {
   const { stack, settled, left, lockGuard } = about;
-  const { open, last } = await search(store, stack);
+  const { open, last } = await search(store, { name: stack });
   const [only, ...others] = open;
   if (only === undefined) return last.some(({ proved }) => proved !== true);
   if (left.length > 0) return others.length > 0 || !listsOnly(only, left);
@@ -185,10 +193,13 @@ interface FoundEntries {
   isClosed(entry: HistoryEntry, address: AddressText): boolean;
 }
 
+/** Entries from before the stack was renamed have its former name. */
+type OwnNames = Pick<Stack, 'name' | 'renamedFrom'>;
+
 /** Reads no more entries than needed: usually one. Copies of another stack's entries do not count. */
 async function search(
   store: Readable,
-  stack: string,
+  stack: OwnNames,
 ): Promise<FoundEntries & { readonly damaged: readonly LedgerError[] }> {
   const found: HistoryEntry[] = [];
   const damaged: LedgerError[] = [];
@@ -202,11 +213,11 @@ async function search(
 }
 
 /** @param all newest first; copies of another stack's entries do not count */
-export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): FoundEntries {
+export function splitOpenEntries(all: readonly HistoryEntry[], stack: OwnNames): FoundEntries {
   const own = all.filter(({ moved }) => moved !== true);
   const end = own.findIndex((entry) => endsSearch(entry, stack));
   const found = end === -1 ? own : own.slice(0, end + 1);
-  const ofStack = found.filter((entry) => entry.stack === stack);
+  const ofStack = found.filter((entry) => isOwn(entry, stack));
   const closed = new Set<AddressText>();
   const closedAfter = new Map<HistoryEntry, ReadonlySet<AddressText>>();
   for (const entry of ofStack) {
@@ -228,12 +239,17 @@ function hasEnded({ ended, unrecorded, settled }: HistoryEntry): boolean {
 
 /**
  * Whether older entries no longer matter. They do not after an apply of the whole stack that ended, or an entry that a later one closed.
- * They do after an apply of a part, which finds out only about what it changed. An entry with another name of the stack is from before it
- * was renamed.
+ * They do after an apply of a part, which finds out only about what it changed, unless its entry lists what is left open.
  */
-function endsSearch(entry: HistoryEntry, stack: string): boolean {
-  if (entry.stack !== stack) return true;
-  return hasEnded(entry) && (entry.part === undefined || entry.settled !== undefined);
+function endsSearch(entry: HistoryEntry, stack: OwnNames): boolean {
+  if (!isOwn(entry, stack)) return true;
+  const { part, settled, openCreations, begunFields } = entry;
+  const listsAll = openCreations !== undefined || begunFields !== undefined;
+  return hasEnded(entry) && (part === undefined || settled !== undefined || listsAll);
+}
+
+function isOwn(entry: HistoryEntry, { name, renamedFrom }: OwnNames): boolean {
+  return entry.stack === name || entry.stack === renamedFrom;
 }
 
 function isOpenEntry(entry: HistoryEntry): boolean {
@@ -267,7 +283,7 @@ const isOpenChange: ChangeTest = (change, entry) => {
   return isCut || outcome === 'unknown' || inDoubt === true || done.length > 0;
 };
 
-type OpenChange = Pick<HistoryChange, 'address' | 'fields' | 'begunFields'>;
+type OpenChange = Pick<HistoryChange, 'address' | 'fields'>;
 
 /** The open changes of these entries, with the creations that they list as open. */
 function openChanges(
@@ -276,15 +292,19 @@ function openChanges(
   stack: Stack,
   isOpen: ChangeTest,
 ): OpenChange[] {
-  const today = identitiesOf(stack.targets);
   return entries.flatMap((entry) => {
-    const { changes, openCreations = [], settled, targets = {} } = entry;
+    const { changes, openCreations = [], settled } = entry;
     const listed = settled === undefined ? openCreations : [];
     const own = changes.filter((change) => isOpen(change, entry));
-    return [...own, ...listed.map((address) => ({ address, fields: [] }))].filter(({ address }) => {
-      const { target } = parseAddress(address);
-      const isSamePlace = today.has(target) && today.get(target) === targets[target];
-      return isSamePlace && !isClosed(entry, address);
-    });
+    return [...own, ...listed.map((address) => ({ address, fields: [] }))].filter(
+      ({ address }) => isSamePlace(entry, address, stack) && !isClosed(entry, address),
+    );
   });
+}
+
+/** Whether the target of this address had the same identity at that apply. */
+function isSamePlace({ targets = {} }: HistoryEntry, address: AddressText, stack: Stack): boolean {
+  const { target } = parseAddress(address);
+  const today = identitiesOf(stack.targets);
+  return today.has(target) && today.get(target) === targets[target];
 }

@@ -44,7 +44,7 @@ import { askGit, identifyRun, ordersOf, planOrigin } from './origin.ts';
 import type { CliHost } from './host.ts';
 import type { ResolvedMoves } from '../plan/stack-moves.ts';
 import { policyCheckOf } from './policies.ts';
-import { type MoveSources, openMoves, resolveSources } from './stack-moves.ts';
+import { begunFieldsOfMoved, type MoveSources, openMoves, resolveSources } from './stack-moves.ts';
 
 export interface PreparedRun<C extends ReaderConnection> {
   readonly request: PlanRequest;
@@ -257,23 +257,20 @@ async function readEvidence<C extends ReaderConnection>(
 ): Promise<Evidence> {
   const former = await openFormerLedger(stack, context);
   opened.former = former;
-  if (former !== undefined && isSelection && isPending(former))
+  const waiting = former !== undefined && isPending(former) ? former : undefined;
+  if (waiting !== undefined && isSelection)
     throw new CommandStop(
       'whole-stack-needed',
-      `stack ${quoted(stack.name)} continues ${quoted(former.name)}, whose ledger is not imported yet: plan and apply the whole stack before a selection of it`,
+      `stack ${quoted(stack.name)} continues ${quoted(waiting.name)}, whose ledger is not imported yet: plan and apply the whole stack before a selection of it`,
     );
   const found = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
   const taken = { ...found, ledger: withPresentNames(found.ledger, stack.targets) };
   const { kinds } = context.host;
   const { moves: sources = noSources } = opened;
-  if (
-    former !== undefined &&
-    isPending(former) &&
-    sources.all.length + (former.ledger.incoming ?? []).length > 0
-  )
+  if (waiting !== undefined && sources.all.length + (waiting.ledger.incoming ?? []).length > 0)
     throw new CommandStop(
       'former-ledger-waits',
-      `stack ${quoted(stack.name)} continues ${quoted(former.name)}, whose ledger is not imported yet: finish what it was taking over under that name, and apply this one without "metadata.movedFrom" first`,
+      `stack ${quoted(stack.name)} continues ${quoted(waiting.name)}, whose ledger is not imported yet: finish what it was taking over under that name, and apply this one without "metadata.movedFrom" first`,
     );
   const moves = resolveSources(sources, {
     ...{ own: taken.ledger, stack, kinds, resources, isSelection },
@@ -281,7 +278,9 @@ async function readEvidence<C extends ReaderConnection>(
   });
   const { ledger } = moves;
   const isChanged = moves.pending.length > 0 || taken.ledger.incoming !== undefined;
-  const begun = await begunChanges(opened.store, { stack, kinds, resources, ledger });
+  // A former ledger keeps its history until it is imported.
+  const begun = await begunChanges((waiting ?? opened).store, { stack, kinds, resources, ledger });
+  const movedFields = await begunFieldsOfMoved(sources, moves.pending);
   const running = await runningApply(begun.unended.size > 0, opened, context.host);
   // Only a run that holds the lock creates an id, so that two first applies do not create two.
   const stackId =
@@ -296,7 +295,7 @@ async function readEvidence<C extends ReaderConnection>(
     runningCreations: new Set(
       [...begun.unended].flatMap(([address, { id }]) => (id === running?.id ? [address] : [])),
     ),
-    ...{ begunChanges: begun.changes, begunFields: begun.fields },
+    ...{ begunChanges: begun.changes, begunFields: new Map([...begun.fields, ...movedFields]) },
     stackIds: { own: stackId, taken: ledger.takenIds },
   };
 }

@@ -11,6 +11,7 @@ import type { HistoryChange, HistoryEntry, IncomingRecords, Ledger, StackStore }
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, MoveOrigin } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
+import type { BegunFields } from '../plan/plan-context.ts';
 import {
   moveOrigins,
   originKey,
@@ -23,6 +24,7 @@ import { CommandStop } from './command-stop.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HeldLock } from './lock.ts';
 import { moveCommand, MovedElsewhere } from './moved-ledger.ts';
+import { begunFieldsOf } from './open-entries.ts';
 import { type FormerContext, openLedger } from './open-ledger.ts';
 
 /** The ledger of a stack from which this one takes resources over. */
@@ -266,12 +268,30 @@ export async function copyHistory(
     );
     const added = changes.filter(({ address }) => !known.has(address));
     if (added.length === 0) continue;
-    // The approvals of the other stack do not matter here.
-    const { endedApprovals: _, pruned: __, tagged: ___, related: ____, ...about } = entry;
+    // The approvals of the other stack do not matter here, and its open writes are about other resources.
+    const { endedApprovals: _a, pruned: _p, tagged: _t, related: _r, ...own } = entry;
+    const { openCreations: _c, begunFields: _f, ...about } = own;
     const seen = seenByPolicies(entry, { changes, copy, here });
     copies.push({ ...about, id, moved: true, ...seen, changes: [...copied, ...added] });
   }
   if (copies.length > 0) await to.keepEntries(copies);
+}
+
+/** What unfinished applies of the other stacks may have written to the resources that move, by their address here. @throws LedgerError */
+export async function begunFieldsOfMoved(
+  { all }: MoveSources,
+  pending: readonly IncomingRecords[],
+): Promise<BegunFields> {
+  const found = pending.map(async (incoming) => {
+    const key = originKey(originOf(incoming));
+    const source = all.find(({ origins }) => origins.some((origin) => originKey(origin) === key));
+    const fields = source && (await begunFieldsOf(source.store, source.stack));
+    return Object.entries(incoming.records).flatMap(([text, { at }]) => {
+      const own = fields?.get(at);
+      return own === undefined ? [] : [[text as AddressText, own] as const];
+    });
+  });
+  return new Map((await Promise.all(found)).flat());
 }
 
 interface MovedPart {

@@ -68,7 +68,7 @@ describe('the entry of an apply', () => {
       detail: 'said no',
       done: ['Parent/acme/app#paint'],
     };
-    const ended = endEntry(begun, [outcome], { ended: '2026-11-20T11:43:00.000Z' });
+    const ended = endEntry(begun, [outcome], '2026-11-20T11:43:00.000Z');
     expect(ended).toMatchObject({ id: 'e1', ended: '2026-11-20T11:43:00.000Z' });
     expect(ended.changes[0]).toMatchObject({ outcome: 'failed', detail: 'said no', done: outcome.done });
     expect(ended.changes[1]).not.toHaveProperty('outcome');

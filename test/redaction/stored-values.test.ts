@@ -110,7 +110,6 @@ const change: Required<HistoryChange> = {
   unnamed: true,
   inDoubt: true,
   foundTrue: true,
-  begunFields: [field],
   fields: [field],
   was: { [at]: value },
   checked,
@@ -136,6 +135,7 @@ const entry: Required<HistoryEntry> = {
   clocks: { [planted]: 1 },
   settled: planted,
   openCreations: [at],
+  begunFields: { [at]: [field] },
   proved: true,
   endedApprovals: { [planted]: planted },
   approvals: [

@@ -53,11 +53,11 @@ it('a pruned history has the same begun applies, commits and ended approvals, ev
       const twice = pruneEntries(once.kept, { stack: 'payments', before: second * day, now: 8 * day });
       for (const { kept } of [once, twice]) {
         const [left, all] = [own(kept), own(entries)];
-        expect(ids(splitOpenEntries(left, 'payments').open)).toEqual(
-          ids(splitOpenEntries(all, 'payments').open),
+        expect(ids(splitOpenEntries(left, { name: 'payments' }).open)).toEqual(
+          ids(splitOpenEntries(all, { name: 'payments' }).open),
         );
-        expect(ids(splitOpenEntries(left, 'payments').last)).toEqual(
-          ids(splitOpenEntries(all, 'payments').last),
+        expect(ids(splitOpenEntries(left, { name: 'payments' }).last)).toEqual(
+          ids(splitOpenEntries(all, { name: 'payments' }).last),
         );
         expect(ids(entriesOfCommits(left))).toEqual(ids(entriesOfCommits(all)));
         expect(approvals(kept)).toEqual(approvals(entries));

@@ -326,7 +326,7 @@ function renderHistoryJson(
   return renderJson({
     version: 1,
     stack,
-    entries: entries.map(({ version, changes, ...entry }) => ({
+    entries: entries.map(({ version, changes, begunFields: _, ...entry }) => ({
       ...entry,
       summary: summaryOf(changes),
       ...(resource === undefined ? {} : { changes }),
@@ -338,7 +338,7 @@ function renderHistoryJson(
 
 /** The entry with its changes, their fields before and after, and a summary. */
 function renderEntryJson(entry: HistoryEntry, diagnostics: readonly ShownDiagnostic[] = []): string {
-  const { changes, ...head } = entry;
+  const { changes, begunFields: _, ...head } = entry;
   return renderJson({ ...head, summary: summaryOf(changes), changes, ...diagnosticsMember(diagnostics) });
 }
 

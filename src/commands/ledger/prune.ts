@@ -193,7 +193,7 @@ export function pruneEntries(
 ): PrunedEntries {
   const isOld = (entry: HistoryEntry) => timeOf(entry) < before;
   const own = entries.filter(({ moved }) => moved !== true);
-  const { open, last } = splitOpenEntries(own, stack);
+  const { open, last } = splitOpenEntries(own, { name: stack });
   const counting = own.filter((entry) => entry.part !== undefined && timeOf(entry) > now - countedTime);
   const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own), ...counting]);
   const firstDropped = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;

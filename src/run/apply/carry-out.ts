@@ -2,12 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-plan.ts';
 import { saveFound } from '../../apply/ledger-records.ts';
-import { creationsInDoubt, verifiedByPlan } from '../../apply/verify-write.ts';
+import { creationsInDoubt, fieldsInDoubt, verifiedByPlan } from '../../apply/verify-write.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
 import { counted } from '../../model/quoted.ts';
+import type { OpenWrites } from '../../plan/begun-writes.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { namesChangedSince } from '../../plan/approval-coverage.ts';
 import { withBegun } from '../../plan/restrict-to-part.ts';
@@ -55,13 +56,15 @@ export async function carryOut(
   const [now, lockGuard, began] = [context.host.now, held?.lockGuard, context.host.now()];
   const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
   const checked = checkedRecords(planning, prepared.request);
-  const about = { ...prepared, run, checked, clocks: clocksOf(prepared) };
+  const { openFields: begunFields } = planning;
+  const about = { ...prepared, run, checked, clocks: clocksOf(prepared), openFields: begunFields };
   const history = await keepHistory(planning.plan, about, terminal);
   const knownOutcomes: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
   let written: Ledger | undefined;
   // Until a plan finds out about them, all creations that earlier applies left open stay open.
   let openCreations: readonly AddressText[] = [...(prepared.request.begunCreations ?? [])];
+  let openFields = begunFields;
   let endedApprovals: HistoryEntry['endedApprovals'];
   const work = async () => {
     try {
@@ -72,6 +75,7 @@ export async function carryOut(
       const proved = await prove(planning, applied, { prepared, stop: context.stopStarting });
       const { outcomes, proof } = proved;
       openCreations = proved.openCreations.filter((address) => !proved.ledger.records.has(address));
+      openFields = proved.openFields;
       knownOutcomes.splice(0, knownOutcomes.length, ...outcomes);
       const code = exitCodeOfApply(outcomes, proof);
       const { selection, notices } = proof ?? planning.plan;
@@ -99,6 +103,7 @@ export async function carryOut(
       isConverged,
       endedApprovals,
       openCreations: openCreations.filter((address) => written?.records.has(address) !== true),
+      openFields: new Map([...openFields, ...fieldsInDoubt(knownOutcomes, planning)]),
       ledger: written,
     }),
   );
@@ -158,20 +163,18 @@ function isDeleted({ action, kind }: Outcome): boolean {
   return action === 'delete' && kind === 'applied';
 }
 
-interface Proved {
+interface Proved extends OpenWrites {
   /** corrected by what the new plan shows */
   readonly outcomes: readonly Outcome[];
   /** the plan that was made afterwards, with the names that were changed meanwhile; absent when there was nothing to prove */
   readonly proof?: Plan;
   /** the ledger that was written last */
   readonly ledger: Ledger;
-  /** creations of earlier applies whose result the last plan did not find out */
-  readonly openCreations: readonly AddressText[];
 }
 
 /** Plans again with the new ledger. @throws CommandStop when the run was stopped */
 async function prove(
-  { plan, openCreations }: PlanResult,
+  planning: PlanResult,
   { outcomes, ledger }: Applied,
   { prepared, stop }: { readonly prepared: PreparedApply; readonly stop: AbortSignal },
 ): Promise<Proved> {
@@ -182,14 +185,22 @@ async function prove(
       mustPrint: isAllDone(outcomes),
     });
   if (stop.aborted) throw stopped();
+  const { plan, openCreations, openFields } = planning;
   if (plan.changes.length === 0)
-    return { outcomes, ledger, openCreations, ...(plan.coverage.complete ? {} : { proof: plan }) };
+    return {
+      outcomes,
+      ledger,
+      openCreations,
+      openFields,
+      ...(plan.coverage.complete ? {} : { proof: plan }),
+    };
   const { former, moves: _, begunCreations = [], part, ...request } = prepared.request;
   const afterApply = {
     part: part && withBegun(part, plan),
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an interrupted apply: they are not foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
+    begunFields: new Map([...openFields, ...fieldsInDoubt(outcomes, planning)]),
     deleted: new Set(outcomes.filter(isDeleted).map(({ address }) => formatAddress(address))),
     // The records of the former ledger have been imported by now.
     ...(former && { former: { ...former, records: new Set<AddressText>() } }),
@@ -206,7 +217,10 @@ async function prove(
       : await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   const proof = { ...again.plan, changedNames };
   const found = verifiedByPlan(outcomes, plan.changes, again);
-  return { outcomes: found, proof, ledger: saved, openCreations: again.openCreations };
+  return {
+    ...{ outcomes: found, proof, ledger: saved },
+    ...{ openCreations: again.openCreations, openFields: again.openFields },
+  };
 }
 
 /**

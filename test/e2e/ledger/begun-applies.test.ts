@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { ApprovedPlan } from '../../../src/model/approval.ts';
-import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
-import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, document, role, workspace } from '../../support/cli/documents.ts';
+import { killApply } from '../../support/cli/kill-apply.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => workspace(`app-${index}`));
@@ -122,24 +123,6 @@ describe('the interrupted creation of a config with a reviewer JWT', () => {
   });
 });
 
-/** Kills an apply at its first POST or PATCH to this path, which the service carries out, and removes its lock. */
-async function killApply(bench: Bench, stack: Checkout, path: RegExp): Promise<void> {
-  let applying = startTrueup(['--version'], { cwd: stack.directory, env: secrets });
-  bench.wire.setHandler(async (request, pass) => {
-    const answer = await pass();
-    if (!['POST', 'PATCH'].includes(request.method) || !path.test(request.path)) return answer;
-    applying.kill('SIGKILL');
-    await applying.ended;
-    return undefined;
-  });
-  applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
-  await applying.ended;
-  bench.wire.setHandler(undefined);
-  const file = join(stack.directory, '.trueup/payments.ledger.json');
-  const lock = await localLedger(file, 'payments').readLock();
-  await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
-}
-
 describe('A role that a killed apply created before the ledger had it', () => {
   const notice = 'an apply of this stack that did not end may have created it: it is kept';
   const address = 'ClusterAuthRole/prod/web';
@@ -204,6 +187,19 @@ describe('A role that a killed apply created before the ledger had it', () => {
     expect((await stack.run(['plan'], 0)).out).not.toContain(notice);
   });
 
+  it('stays known to an apply of a part that the service refuses', async () => {
+    const { bench, stack } = await begun();
+    await stack.declare(workspace('app'), role('web', { tokenTtl: '7m' }));
+    bench.wire.add({ method: 'POST', path: /role\/web$/, times: 9, fault: { answer: 400 } });
+    await stack.tryRun(['apply', '--select', address, '--yes', '--ack', 'adopt']);
+    bench.wire.reset();
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['plan'], 0)).out).toContain(notice);
+    await stack.declare(workspace('app'), role('web'));
+    await stack.applyAcknowledged();
+    expect((await stack.ledger()).records[address]).toMatchObject({ origin: 'created' });
+  });
+
   it('stays known to an apply that could not read it', async () => {
     const { bench, stack } = await begun();
     await stack.declare(workspace('app'), workspace('more'), role('web'));
@@ -226,73 +222,17 @@ describe('A role that a killed apply created before the ledger had it', () => {
   });
 });
 
-describe('A value that a killed apply wrote before the ledger had it', () => {
-  it.each([
-    {
-      kind: 'workspace',
-      before: workspace('app'),
-      after: workspace('app', { autoApply: true }),
-      path: /\/workspaces\/[^/]+$/,
-      field: '/autoApply',
-    },
-    {
-      kind: 'role',
-      before: role('web'),
-      after: role('web', { tokenNoDefaultPolicy: true }),
-      path: /\/role\/web$/,
-      field: '/tokenNoDefaultPolicy',
-    },
-  ])('of a $kind is no drift, and is reset once it is no longer declared', async (one) => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.setUp(one.before);
-    await stack.declare(one.after);
-    await killApply(bench, stack, one.path);
-    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
-    expect((await stack.plan()).changes).toEqual([]);
-    await stack.declare(one.before);
-    expect((await stack.plan()).changes).toMatchObject([
-      { action: 'update', fields: [{ path: one.field, before: true, after: false }] },
-    ]);
-    await stack.applyAcknowledged();
-    expect((await stack.plan()).changes).toEqual([]);
-    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
-  });
-
-  it.each([
-    { what: 'a workspace that it updated', setUp: [workspace('app')] },
-    { what: 'a workspace that it created', setUp: [] },
-  ])('of $what is reset by a later plan if the first reset fails', async ({ setUp }) => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.setUp(workspace('other'), ...setUp);
-    await stack.declare(workspace('other'), workspace('app', { autoApply: true }));
-    await killApply(bench, stack, /\/workspaces(\/[^/]+)?$/);
-    await stack.declare(workspace('other'), workspace('app'));
-    bench.wire.add({ method: 'PATCH', path: /\/workspaces\/[^/]+$/, times: 4, fault: { answer: 422 } });
-    const refused = await stack.tryRun(['apply', '--yes']);
-    expect(refused.code, refused.out + refused.err).toBe(1);
-    bench.wire.reset();
-    expect((await stack.plan()).changes).toMatchObject([
-      { fields: [{ path: '/autoApply', before: true, after: false }] },
-    ]);
-    await stack.applyAcknowledged();
-    expect((await stack.plan()).changes).toEqual([]);
-    await stack.run(['plan', '--exit-code'], 0);
-  });
-
-  it('is not touched if it was changed since', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.setUp(workspace('app'));
-    await stack.declare(workspace('app', { description: 'ours' }));
-    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
-    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
-      data: { type: 'workspaces', attributes: { description: 'theirs' } },
-    });
-    await stack.declare(workspace('app'));
-    expect((await stack.plan()).changes).toEqual([]);
-  });
+it('A project that a killed apply created stays known while its manifest is gone', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.setUp(workspace('app'));
+  await stack.declare(workspace('app'), document('Project')('shop'));
+  await killApply(bench, stack, /\/projects$/);
+  await stack.declare(workspace('app', { autoApply: true }));
+  await stack.applyAcknowledged();
+  await stack.declare(workspace('app'), document('Project')('shop'));
+  await stack.applyAcknowledged();
+  expect((await stack.ledger()).records['Project/acme/shop']).toMatchObject({ origin: 'created' });
 });
 
 const roleByHand = {

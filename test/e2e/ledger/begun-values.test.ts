@@ -1,0 +1,186 @@
+/** Values that an apply wrote before it was killed, or whose write got no answer: the ledger does not have them. */
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { killApply } from '../../support/cli/kill-apply.ts';
+
+const reset = [{ action: 'update', fields: [{ path: '/autoApply', before: true, after: false }] }];
+
+/** A killed apply has set `autoApply` of the workspace `app`. */
+async function begun({ more = [] }: { readonly more?: readonly object[] } = {}): Promise<{
+  readonly bench: Bench;
+  readonly stack: Checkout;
+}> {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.setUp(workspace('app'), ...more);
+  await stack.declare(workspace('app', { autoApply: true }), ...more);
+  await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+  return { bench, stack };
+}
+
+async function isAutomatic(bench: Bench, name: string): Promise<unknown> {
+  const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf(name)}`);
+  return resource.attributes['auto-apply'];
+}
+
+describe('A value that a killed apply wrote before the ledger had it', () => {
+  it.each([
+    {
+      kind: 'workspace',
+      before: workspace('app'),
+      after: workspace('app', { autoApply: true }),
+      path: /\/workspaces\/[^/]+$/,
+      field: '/autoApply',
+    },
+    {
+      kind: 'role',
+      before: role('web'),
+      after: role('web', { tokenNoDefaultPolicy: true }),
+      path: /\/role\/web$/,
+      field: '/tokenNoDefaultPolicy',
+    },
+  ])('of a $kind is no drift, and is reset once it is no longer declared', async (one) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(one.before);
+    await stack.declare(one.after);
+    await killApply(bench, stack, one.path);
+    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.declare(one.before);
+    expect((await stack.plan()).changes).toMatchObject([
+      { action: 'update', fields: [{ path: one.field, before: true, after: false }] },
+    ]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
+  });
+
+  it.each([
+    { what: 'a workspace that it updated', setUp: [workspace('app')] },
+    { what: 'a workspace that it created', setUp: [] },
+  ])('of $what is reset by a later plan if the first reset fails', async ({ setUp }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('other'), ...setUp);
+    await stack.declare(workspace('other'), workspace('app', { autoApply: true }));
+    await killApply(bench, stack, /\/workspaces(\/[^/]+)?$/);
+    await stack.declare(workspace('other'), workspace('app'));
+    bench.wire.add({ method: 'PATCH', path: /\/workspaces\/[^/]+$/, times: 4, fault: { answer: 422 } });
+    const refused = await stack.tryRun(['apply', '--yes']);
+    expect(refused.code, refused.out + refused.err).toBe(1);
+    bench.wire.reset();
+    expect((await stack.plan()).changes).toMatchObject([
+      { fields: [{ path: '/autoApply', before: true, after: false }] },
+    ]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is not touched if it was changed since', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'));
+    await stack.declare(workspace('app', { description: 'ours' }));
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
+      data: { type: 'workspaces', attributes: { description: 'theirs' } },
+    });
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is reset after its write got no answer, and the resource could not be read', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }));
+    let isWritten = false;
+    bench.wire.setHandler(async ({ method }, pass) => {
+      if (isWritten) return { status: 403, headers: {}, text: '{}' };
+      const answer = await pass();
+      isWritten = method === 'PATCH';
+      return isWritten ? undefined : answer;
+    });
+    await stack.run(['apply', '--yes'], 6);
+    bench.wire.setHandler(undefined);
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toMatchObject(reset);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it.each([
+    { what: 'without other changes', more: {} },
+    { what: 'with other changes', more: { autoApply: true } },
+  ])('of a role is reset after its document was gone during an apply $what', async ({ more }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), role('web'));
+    await stack.declare(workspace('app'), role('web', { tokenPolicies: ['admin'] }));
+    await killApply(bench, stack, /\/role\/web$/);
+    await stack.declare(workspace('app', more));
+    await stack.applyAcknowledged();
+    await stack.declare(workspace('app', more), role('web'));
+    expect((await stack.plan()).changes).toMatchObject([
+      { fields: [{ path: '/tokenPolicies', before: ['admin'], after: [] }] },
+    ]);
+  });
+
+  it('is reset together with a rename of the resource', async () => {
+    const { bench, stack } = await begun();
+    await stack.declare(workspace('app2', {}, { renamedFrom: 'app' }));
+    expect((await stack.plan()).changes).toMatchObject([
+      { fields: [{ path: '/name' }, { path: '/autoApply', before: true, after: false }] },
+    ]);
+    bench.wire.add({ method: 'PATCH', path: /\/workspaces\/[^/]+$/, times: 4, fault: { answer: 422 } });
+    await stack.tryRun(['apply', '--yes']);
+    bench.wire.reset();
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    expect(await isAutomatic(bench, 'app2')).toBe(false);
+  });
+
+  it('is reset when the stack is renamed', async () => {
+    const { bench, stack } = await begun();
+    const renamed = await stack.reconfigure({ name: 'money', renamedFrom: 'payments' });
+    await renamed.declare(workspace('app'));
+    await renamed.applyAcknowledged();
+    expect(await isAutomatic(bench, 'app')).toBe(false);
+  });
+
+  it('is reset when another stack takes the resource over', async () => {
+    const { bench, stack } = await begun({ more: [workspace('stay')] });
+    const other = await bench.checkout({ name: 'billing' });
+    const folder = relative(other.directory, join(stack.directory, '.trueup'));
+    await other.declare(workspace('app', {}, { movedFrom: { stack: 'payments', folder } }));
+    await stack.declare(workspace('stay'));
+    await other.applyAcknowledged();
+    expect(await isAutomatic(bench, 'app')).toBe(false);
+  });
+
+  it('is reset after many applies of parts without it', async () => {
+    const { stack } = await begun({ more: [workspace('other')] });
+    for (const description of ['one', 'two']) {
+      await stack.declare(workspace('app'), workspace('other', { description }));
+      await stack.run(['apply', '--select', 'Workspace/acme/other', '--yes'], 0);
+    }
+    expect((await stack.plan()).changes).toMatchObject(reset);
+  });
+
+  it('is left alone if it was reset and another person sets it again', async () => {
+    const { bench, stack } = await begun();
+    await stack.declare(workspace('app', { sshKey: 'deploy' }));
+    bench.wire.add({ method: 'PATCH', path: /ssh-key/, times: 9, fault: { answer: 422 } });
+    await stack.run(['apply', '--yes'], 6);
+    bench.wire.reset();
+    await stack.declare(workspace('app'));
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
+      data: { type: 'workspaces', attributes: { 'auto-apply': true } },
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+});
