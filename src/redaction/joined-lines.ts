@@ -16,17 +16,14 @@ export type JoinedPart = 'all' | 'words' | 'encodings';
 
 const indentation = String.raw`[ \t]*(?:[-+|>#*]{1,3}[ \t]+)*`;
 
-/** A line break with the indentation after it. A run of backslashes is only read from its beginning, so that the time stays linear. */
-const anyBreak = new RegExp(
-  String.raw`(?:\r\n?|\n|(?<!\\)(?:(?:\\+r)?\\+n|\\+u000[aA])|(?:%0[dD])?%0[aA])${indentation}`,
-  'g',
-);
+/** A run of backslashes is only read from its beginning, so that the time stays linear. */
+const lineBreak = String.raw`(?:\r\n?|\n|(?<!\\)(?:(?:\\+r)?\\+n|\\+u000[aA])|(?:%0[dD])?%0[aA])`;
+
+/** A line break with the indentation after it. */
+const anyBreak = new RegExp(lineBreak + indentation, 'g');
 
 /** Programs wrap base64 and hex into lines of 60 to 76 characters. */
-const encodingBreak = new RegExp(
-  String.raw`(?<=[\w+/-]{48})(?:\r?\n|(?:\\+r)?\\+n)${indentation}(?=[\w+/-])`,
-  'g',
-);
+const encodingBreak = new RegExp(String.raw`(?<=[\w+/-]{48})${lineBreak}${indentation}(?=[\w+/-])`, 'g');
 
 const breaksIn = { all: anyBreak, words: anyBreak, encodings: encodingBreak } as const;
 

@@ -111,6 +111,9 @@ describe('a secret is redacted', () => {
     ['of hex', 64, 'hex', '\n'],
     ['of base64 in an indented report', 76, 'base64', '\n      + '],
     ['of base64 in JSON', 76, 'base64', '\\n'],
+    ['of base64 in JSON with numbers for line breaks', 76, 'base64', '\\u000a'],
+    ['of base64 in a URL', 76, 'base64', '%0D%0A'],
+    ['of hex from an old system', 64, 'hex', '\r'],
   ] as const)('in wrapped lines %s', (_, width, encoding, lineBreak) => {
     const longSecret = fc.string({
       minLength: 60,
