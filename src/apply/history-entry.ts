@@ -3,7 +3,7 @@
  * field change is stored as the summary that plans show; whole specs are stored without secrets.
  */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
-import type { FieldChange } from '../model/field.ts';
+import type { BegunResource, FieldChange } from '../model/field.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import {
@@ -17,7 +17,6 @@ import type { Outcome } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ChangeForPolicies, ChangesForPolicies } from '../model/policy.ts';
 import { formatIdentity } from '../model/stack.ts';
-import type { BegunFields } from '../plan/plan-context.ts';
 import { summarizeSecret } from '../redaction/mask-text.ts';
 
 /** The members of an entry that do not come from the plan. */
@@ -177,13 +176,14 @@ export function endEntry(begun: HistoryEntry, outcomes: readonly Outcome[], ende
   };
 }
 
-/** The fields as an entry lists them. */
-export function listedFields(fields: BegunFields): Pick<HistoryEntry, 'begunFields'> {
-  if (fields.size === 0) return {};
+/** What applies may have written without a record, as an entry lists it. @param evenEmpty an empty list says that nothing is left */
+export function listedFields(
+  all: readonly BegunResource[],
+  evenEmpty: boolean,
+): Pick<HistoryEntry, 'begunFields'> {
+  if (all.length === 0 && !evenEmpty) return {};
   return {
-    begunFields: Object.fromEntries(
-      [...fields].map(([address, own]) => [address, own.map(withSecretSummary)]),
-    ),
+    begunFields: all.map(({ fields, ...one }) => ({ ...one, fields: fields.map(withSecretSummary) })),
   };
 }
 

@@ -9,8 +9,8 @@ import { messageOf } from '../model/error-message.ts';
 import { untilAborted } from '../model/http.ts';
 import type { Kind, Registry, Session } from '../model/kind.ts';
 import type { LiveResource, Spec } from '../model/resource.ts';
+import type { BegunResource } from '../model/field.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import type { BegunFields } from '../plan/plan-context.ts';
 import { writtenBy } from './ledger-records.ts';
 import { type CallEnd, createsResource } from './attempt-call.ts';
 import { type Failed, isRefusal, isThisCreate, isUnexpected } from './send-call.ts';
@@ -300,18 +300,32 @@ export function creationsInDoubt(outcomes: readonly Outcome[]): AddressText[] {
     .map(({ address }) => formatAddress(address));
 }
 
-/** The fields of changes that may have been carried out, with the fields of the same resource that earlier applies left open. */
-export function fieldsInDoubt(
+/**
+ * What stays without a record after these outcomes: what a later plan found open, or this one, without resources that are as desired now,
+ * and the fields of changes that may have been carried out.
+ */
+export function leftOpen(
   outcomes: readonly Outcome[],
-  { plan, openFields }: Pick<PlanResult, 'plan' | 'openFields'>,
-): BegunFields {
-  const inDoubt = new Set(outcomes.filter(mayHaveHappened).map(({ address }) => formatAddress(address)));
-  return new Map(
-    plan.changes.flatMap(({ address, fields }) => {
-      const text = formatAddress(address);
-      return inDoubt.has(text) ? [[text, [...(openFields.get(text) ?? []), ...fields]] as const] : [];
-    }),
-  );
+  { plan, openFields, live }: Pick<PlanResult, 'plan' | 'openFields' | 'live'>,
+  later = openFields,
+): readonly BegunResource[] {
+  const addressesOf = (is: (outcome: Outcome) => boolean) =>
+    new Set(outcomes.filter(is).map(({ address }) => formatAddress(address)));
+  const [inDoubt, asDesired] = [addressesOf(mayHaveHappened), addressesOf(isAsDesired)];
+  const own = plan.changes.flatMap(({ address, fields }): BegunResource[] => {
+    const id = live(address)?.id;
+    const text = formatAddress(address);
+    return inDoubt.has(text) ? [{ address: text, ...(id === undefined ? {} : { id }), fields }] : [];
+  });
+  return [
+    ...later.filter(({ address }) => !inDoubt.has(address) && !asDesired.has(address)),
+    ...openFields.filter(({ address }) => inDoubt.has(address) && !asDesired.has(address)),
+    ...own.filter(({ address }) => !asDesired.has(address)),
+  ];
+}
+
+function isAsDesired({ kind, foundTrue }: Outcome): boolean {
+  return kind === 'applied' || kind === 'unchanged' || foundTrue === true;
 }
 
 function mayHaveHappened({ kind, inDoubt }: Pick<Outcome, 'kind' | 'inDoubt'>): boolean {

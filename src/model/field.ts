@@ -2,6 +2,7 @@
  * The fields of a kind: how their values are compared, and the differences between values, also as RFC 6902 operations.
  * Also converts the names of fields between the API and manifests.
  */
+import type { AddressText } from './address.ts';
 import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
 
 /** How a report shows a value. Comparing needs only the canonical form. */
@@ -58,6 +59,14 @@ export interface FieldChange {
   readonly names?: readonly ShownName[];
   /** for a value that was redacted as a whole: its hash, from which the digest is built. The value itself is then the placeholder */
   readonly redacted?: { readonly before?: string; readonly after?: string };
+}
+
+/** Fields of a resource that applies may have written without a record, the oldest first. They may be live, or not. */
+export interface BegunResource {
+  readonly address: AddressText;
+  /** the id of the resource then; absent if it has none, or was not known */
+  readonly id?: string;
+  readonly fields: readonly FieldChange[];
 }
 
 /** An object that a value gives by its id, with the name that it has in the target. */

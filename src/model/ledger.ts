@@ -2,7 +2,7 @@
 import type { AddressText } from './address.ts';
 import type { Approval, ApprovedPlan, OfferedPlan } from './approval.ts';
 import type { Action, OutcomeKind } from './change.ts';
-import type { FieldChange } from './field.ts';
+import type { BegunResource, FieldChange } from './field.ts';
 import type { GuardId } from './guard.ts';
 import type { Json } from './json.ts';
 import type { NamedIds } from './named-reference.ts';
@@ -197,8 +197,8 @@ export interface HistoryEntry {
   readonly settled?: string;
   /** creations of earlier applies whose result this one did not find out: those that are live or unread, and that no record confirms */
   readonly openCreations?: readonly AddressText[];
-  /** fields that applies until then may have written without a record in the ledger, the oldest first; not in JSON output */
-  readonly begunFields?: Readonly<Record<AddressText, readonly FieldChange[]>>;
+  /** what this and earlier applies may have written without a record; a list, even an empty one, is complete. Not in JSON output */
+  readonly begunFields?: readonly BegunResource[];
   /** the plan that was made afterwards, of the whole stack, was empty: everything was live as recorded */
   readonly proved?: true;
   /** the approvals that it ended, as the ledger keeps them: digests with the time (RFC 3339); absent in entries of older versions */

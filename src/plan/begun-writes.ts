@@ -3,10 +3,11 @@
  * answer. Only the history names it, so it stays open until a plan finds out about it.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { FieldChange } from '../model/field.ts';
-import { valueAt } from '../model/json.ts';
+import type { BegunResource, FieldChange } from '../model/field.ts';
+import { sameJson, valueAt } from '../model/json.ts';
+import type { LiveResource } from '../model/resource.ts';
 import { isLive } from './compare-resource.ts';
-import type { BegunFields, PlanContext, PlanContextInput } from './plan-context.ts';
+import type { PlanContext, PlanContextInput } from './plan-context.ts';
 import { kept, type Removal } from './removal.ts';
 
 /** The notice about a live, undeclared resource without a record that an earlier apply had begun to create: only its manifest is gone. */
@@ -37,12 +38,12 @@ export interface OpenWrites {
   /** begun creations: the resource is live, undeclared and without a record, or was not read */
   readonly openCreations: readonly AddressText[];
   /** begun fields: the ledger does not have them, and they are live, or the resource was not read */
-  readonly openFields: BegunFields;
+  readonly openFields: readonly BegunResource[];
 }
 
 export function openWrites(
   context: PlanContext,
-  { begunCreations = new Set(), begunFields = new Map() }: BegunWrites,
+  { begunCreations = new Set(), begunFields = [] }: BegunWrites,
   records: ReadonlyMap<AddressText, { readonly isUpToDate: boolean }>,
 ): OpenWrites {
   return {
@@ -77,34 +78,42 @@ function showsByTag(context: PlanContext, address: Address): boolean {
 /** @param isUpToDate whether the plan found a declared resource as declared: its record then has all that is live */
 function openFields(
   context: PlanContext,
-  begun: BegunFields,
+  begun: readonly BegunResource[],
   isUpToDate: (address: AddressText) => boolean,
-): BegunFields {
-  const open = new Map<AddressText, readonly FieldChange[]>();
-  if (begun.size === 0) return open;
+): readonly BegunResource[] {
+  if (begun.length === 0) return [];
   const nowAt = addressesNow(context);
-  for (const [text, fields] of begun) {
-    const now = nowAt.get(text) ?? text;
-    const left = isUpToDate(now) ? [] : openFieldsOf(context, parseAddress(now), fields);
-    if (left.length === 0) continue;
-    open.set(now, left);
-    // The record stays at the former name if the resource is not renamed in the end.
-    if (!context.desired.has(text)) open.set(text, left);
-  }
-  return open;
+  return begun.flatMap((one) => {
+    const { address: text, id } = one;
+    const named = parseAddress(text);
+    const live = id === undefined ? context.live.get(nowAt.get(text) ?? text) : context.liveWithId(named, id);
+    if (live === undefined) return isUnread(context, named) ? [one] : [];
+    const now = formatAddress(live.address);
+    const fields = isUpToDate(now) ? [] : openFieldsOf(context, live, one.fields);
+    if (fields.length === 0) return [];
+    // Without an id, the record stays at the former name if the resource is not renamed in the end.
+    const at = id === undefined && !context.desired.has(text) ? [now, text] : [now];
+    return [...new Set(at)].map((address) => ({ ...one, address, fields }));
+  });
 }
 
 function openFieldsOf(
   context: PlanContext,
-  address: Address,
+  live: LiveResource,
   fields: readonly FieldChange[],
 ): readonly FieldChange[] {
-  if (isUnread(context, address)) return fields;
-  const live = context.live.get(formatAddress(address));
-  const recorded = context.record(address)?.fields;
-  return fields.filter(
-    (begun) => valueAt(recorded, begun.path) === undefined && isLive(context, address, { begun, live }),
-  );
+  if (isAway(context, live)) return [];
+  const recorded = context.record(live.address)?.fields;
+  return fields.filter((begun) => {
+    const isRecorded = sameJson(valueAt(recorded, begun.path) ?? null, begun.after ?? null);
+    return !isRecorded && isLive(context, live.address, { begun, live });
+  });
+}
+
+/** Whether another stack has taken the resource over. */
+function isAway(context: PlanContext, { address, id }: LiveResource): boolean {
+  const isByAddress = context.ledger.movedAway?.has(formatAddress(address)) === true;
+  return id === undefined ? isByAddress : context.movedAwayWithId(address, id) !== undefined;
 }
 
 /** The address that declares each renamed resource, by the address of its record. */

@@ -4,6 +4,7 @@
  */
 import { findRenamed, idKey, isAbout } from '../compare/match-ids.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { BegunResource, FieldChange } from '../model/field.ts';
 import type { Kind } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
@@ -208,4 +209,24 @@ function idKeyed<T extends { readonly id?: string }>(address: Address, value: T)
 /** Whether resources of this kind would have ownership tags, but have none in this target. */
 export function isLedgerOwned({ ownership }: Kind, target: Target): boolean {
   return ownership.by === 'claim' && target.ownership === 'ledger';
+}
+
+/** Finds the fields that applies may have written without a record: by the id of a resource, else by the address of its record. */
+export function findBegun(
+  begun: readonly BegunResource[],
+  live: ReadonlyMap<AddressText, LiveResource>,
+  recordedAt: (address: Address) => AddressText | undefined,
+): (address: Address) => readonly FieldChange[] {
+  if (begun.length === 0) return () => [];
+  const byKey = Map.groupBy(begun, ({ address, id }) => begunKey(address, id));
+  return (address) => {
+    const text = formatAddress(address);
+    const id = live.get(text)?.id;
+    const keys = [begunKey(recordedAt(address) ?? text), ...(id === undefined ? [] : [begunKey(text, id)])];
+    return keys.flatMap((key) => byKey.get(key) ?? []).flatMap(({ fields }) => fields);
+  };
+}
+
+function begunKey(address: AddressText, id?: string): string {
+  return id === undefined ? address : idKey(parseAddress(address), id);
 }

@@ -5,7 +5,7 @@ import { type Address, type AddressText, formatAddress } from '../model/address.
 import type { CommitOrder, MissingFiles } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
-import type { FieldChange } from '../model/field.ts';
+import type { BegunResource, FieldChange } from '../model/field.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
 import type { NameLists } from '../model/named-reference.ts';
@@ -22,6 +22,7 @@ import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { SourcesIn } from '../redaction/known-secrets.ts';
 import {
   byAddress,
+  findBegun,
   findById,
   isLedgerOwned,
   matchLive,
@@ -53,9 +54,6 @@ interface LiveTarget {
   readonly warnings?: readonly Diagnostic[];
 }
 
-/** By address: fields that applies may have written without a record, the oldest first. They may be live, or not. */
-export type BegunFields = ReadonlyMap<AddressText, readonly FieldChange[]>;
-
 export interface PlanContextInput {
   readonly stack: Stack;
   readonly kinds: Registry;
@@ -80,7 +78,7 @@ export interface PlanContextInput {
   readonly stackIds?: StackIds;
   /** resources that an unfinished apply of this stack had begun to change in any way */
   readonly begunChanges?: ReadonlySet<AddressText>;
-  readonly begunFields?: BegunFields;
+  readonly begunFields?: readonly BegunResource[];
   /** present if the ledger was written from another repository, or another stack file */
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
@@ -247,7 +245,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...tags,
     isLedgerOwned: ledgerOwned,
     withRecordedTag,
-    ...begunIn(input, recordedAt),
+    ...begunIn(input, findBegun(input.begunFields ?? [], live, recordedAt)),
     hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     incompleteReason: (address) => incompleteReasons(input, target(address.target), address)[0],
@@ -299,11 +297,11 @@ function passedOn(input: PlanContextInput) {
 }
 
 function begunIn(
-  { begunCreations: begun, runningCreations: running, begunFields: fields }: PlanContextInput,
-  recordedAt: PlanContext['recordedAt'],
+  { begunCreations: begun, runningCreations: running }: PlanContextInput,
+  begunFields: PlanContext['begunFields'],
 ): Pick<PlanContext, 'hasBegunToCreate' | 'isBeingCreated' | 'begunFields'> {
   return {
-    begunFields: (address) => fields?.get(recordedAt(address) ?? formatAddress(address)) ?? [],
+    begunFields,
     hasBegunToCreate: (address) => begun?.has(formatAddress(address)) ?? false,
     isBeingCreated: (address) => running?.has(formatAddress(address)) ?? false,
   };

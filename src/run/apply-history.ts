@@ -5,12 +5,12 @@
 import { beginEntry, endEntry, listedFields } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
 import type { AddressText } from '../model/address.ts';
+import type { BegunResource } from '../model/field.ts';
 import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ChangesForPolicies } from '../model/policy.ts';
-import type { BegunFields } from '../plan/plan-context.ts';
 import type { Connected } from './connect.ts';
 import type { HeldLock } from './lock.ts';
 import type { PlanRequest } from './make-plan.ts';
@@ -36,8 +36,8 @@ interface ApplyEnding {
   readonly endedApprovals: HistoryEntry['endedApprovals'];
   /** creations of earlier applies whose result this one did not find out */
   readonly openCreations: readonly AddressText[];
-  /** fields of this and of earlier applies that may be live without a record */
-  readonly openFields: BegunFields;
+  /** what this and earlier applies may have written without a record */
+  readonly openFields: readonly BegunResource[];
   /** the ledger that the apply wrote; undefined when the apply ended before that */
   readonly ledger: Ledger | undefined;
 }
@@ -66,8 +66,6 @@ export async function keepHistory(
     /** the changes as policies see them, by address */
     readonly checked?: ChangesForPolicies;
     readonly request: Pick<PlanRequest, 'begunFields'>;
-    /** what earlier applies left open, as the plan found it */
-    readonly openFields: BegunFields;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
@@ -79,10 +77,10 @@ export async function keepHistory(
     ledger,
     held,
     clocks,
-    approvals = [],
-    acknowledged = [],
     checked,
+    request: { begunFields = [] },
   } = about;
+  const { approvals = [], acknowledged = [] } = about;
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   /** @returns whether it was written */
@@ -107,7 +105,7 @@ export async function keepHistory(
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
     ...(approvals.length === 0 ? {} : { approvals }),
     ...(acknowledged.length === 0 ? {} : { acknowledged }),
-    ...listedFields(about.openFields),
+    ...listedFields(begunFields, false),
   };
   const isLedgerCommit = from.commit === commits.commit?.id;
   const hasOtherCommits = (commits.otherCommits ?? []).length > 0;
@@ -121,7 +119,7 @@ export async function keepHistory(
     ...endEntry(entry, outcomes, nowText()),
     ...keptCommit(ending.isConverged),
     ...(ending.proved && { proved: true }),
-    ...foundMembers(ending),
+    ...foundMembers(ending, begunFields.length > 0),
   });
   if (plan.changes.length === 0)
     return {
@@ -138,8 +136,8 @@ export async function keepHistory(
             })
           : Promise.resolve();
         const isResolved = await tryToWrite('what this apply found about earlier ones', resolved);
-        const needsEntry = proved && (hasOpen || findsMore(ending, about));
-        if (!needsEntry && whole.endedApprovals === undefined) return isResolved;
+        const isMore = (hasOpen && proved) || findsMore(ending, { ledger, begunFields });
+        if (!isMore && whole.endedApprovals === undefined) return isResolved;
         return (await tryToWrite('what this apply proved', store.keepEntries([whole]))) && isResolved;
       },
     };
@@ -163,16 +161,15 @@ function uncommittedMember(
   return uncommitted === undefined || commit?.uncommitted !== uncommitted ? {} : { uncommitted };
 }
 
-/** What the end of an apply adds to its entry. */
-function foundMembers({
-  endedApprovals = {},
-  openCreations,
-  openFields,
-}: ApplyEnding): Pick<HistoryEntry, 'endedApprovals' | 'openCreations' | 'begunFields'> {
+/** What the end of an apply adds to its entry. @param hadFields an empty list then says that none are left */
+function foundMembers(
+  { endedApprovals = {}, openCreations, openFields }: ApplyEnding,
+  hadFields: boolean,
+): Pick<HistoryEntry, 'endedApprovals' | 'openCreations' | 'begunFields'> {
   return {
     ...(Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals }),
     ...(openCreations.length === 0 ? {} : { openCreations }),
-    ...listedFields(openFields),
+    ...listedFields(openFields, hadFields),
   };
 }
 
@@ -181,11 +178,11 @@ const repairHint =
 
 /** Whether an apply without changes found more than the ledger and the history have. */
 function findsMore(
-  { ledger: written, openFields }: ApplyEnding,
-  { ledger, request }: { readonly ledger: Ledger; readonly request: Pick<PlanRequest, 'begunFields'> },
+  { ledger: written, openFields, proved }: ApplyEnding,
+  { ledger, begunFields }: { readonly ledger: Ledger; readonly begunFields: readonly BegunResource[] },
 ): boolean {
-  const isFieldResolved = (request.begunFields?.size ?? 0) !== openFields.size;
-  return isFieldResolved || (written !== undefined && !hasSameRecords(ledger, written));
+  const [before, after] = [begunFields, openFields].map((all) => JSON.stringify(listedFields(all, true)));
+  return before !== after || (proved && written !== undefined && !hasSameRecords(ledger, written));
 }
 
 function hasSameRecords(one: Ledger, other: Ledger): boolean {

@@ -10,7 +10,7 @@
 import { newestFirst } from '../ledger/ledger-store.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
+import type { BegunResource } from '../model/field.ts';
 import type { Registry } from '../model/kind.ts';
 import {
   type HistoryChange,
@@ -22,7 +22,6 @@ import {
 } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
-import type { BegunFields } from '../plan/plan-context.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
 import type { StoreLockGuard } from './lock-guard.ts';
 
@@ -31,6 +30,8 @@ interface BegunCreationsInput {
   readonly kinds: Registry;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
+  /** what this stack gave away, also what it takes back now: it wrote the former values before */
+  readonly movedAway?: Ledger['movedAway'] | undefined;
 }
 
 /** How many entries are searched at most: more than an apply is usually repeated, and more than a stack usually has parts. */
@@ -42,7 +43,7 @@ interface BegunChanges {
   readonly creations: ReadonlySet<AddressText>;
   /** creations, adoptions and updates */
   readonly changes: ReadonlySet<AddressText>;
-  readonly fields: BegunFields;
+  readonly fields: readonly BegunResource[];
   /** the runs of the applies among them that never ended: one of them may still be running */
   readonly unended: ReadonlyMap<AddressText, RunIdentity>;
   /** entries that cannot be read, where that does not stop the command */
@@ -52,10 +53,10 @@ interface BegunChanges {
 /** @throws LedgerError when an entry that is needed for a declared resource cannot be read */
 export async function begunChanges(
   store: Readable,
-  { stack, kinds, resources, ledger }: BegunCreationsInput,
+  { stack, kinds, resources, ledger, movedAway }: BegunCreationsInput,
 ): Promise<BegunChanges> {
   const nothing: BegunChanges = {
-    ...{ creations: new Set(), changes: new Set(), fields: new Map(), unended: new Map(), warnings: [] },
+    ...{ creations: new Set(), changes: new Set(), fields: [], unended: new Map(), warnings: [] },
   };
   if (!ledger.known) return nothing;
   const isDeclared = resources.some(
@@ -65,57 +66,67 @@ export async function begunChanges(
   const { damaged, ...found } = await search(store, stack);
   const [first] = damaged;
   if (first !== undefined && isDeclared) throw first;
-  const changes = openChanges(found, [...found.open, ...found.last], stack, isOpenChange);
-  const [fields, warnings] = [unrecordedFields(found, stack), damaged.map(damagedWarning)];
-  const known = { ...nothing, fields, warnings };
-  const byLedger = new Set(
-    [...kinds.values()].flatMap(({ ownership, service }) => (ownership.by === 'ledger' ? [service] : [])),
-  );
-  // Another resource without a record can be ours only if the ledger alone identifies it.
-  if (!isDeclared && !stack.targets.some(({ service }) => byLedger.has(service))) return known;
+  const isSame = isSamePlace(stack);
+  const isOpenBy = (isOpen: ChangeTest) => ({ isSame, isOpen });
+  const changes = openChanges(found, [...found.open, ...found.last], isOpenBy(isOpenChange));
+  const fields = unrecordedFields(found, { records: ledger.records, movedAway }, isSame);
+  const known = { ...nothing, fields, warnings: damaged.map(damagedWarning) };
   const unended = new Map(
     found.open.flatMap((entry) =>
       entry.ended === undefined
-        ? openChanges(found, [entry], stack, isOpenCreation).map(
+        ? openChanges(found, [entry], isOpenBy(isOpenCreation)).map(
             ({ address }) => [address, entry.run] as const,
           )
         : [],
     ),
   );
-  const begun = addressesOf(openChanges(found, found.open, stack, isOpenCreation));
+  const begun = addressesOf(openChanges(found, found.open, isOpenBy(isOpenCreation)));
   const creations = isDeclared ? begun : begun.filter((text) => !ledger.records.has(text));
   return {
     ...{ ...known, unended, creations: new Set(creations) },
-    ...(isDeclared && { changes: new Set([...addressesOf(changes), ...fields.keys()]) }),
+    ...(isDeclared && {
+      changes: new Set([...addressesOf(changes), ...fields.map(({ address }) => address)]),
+    }),
   };
 }
 
 /**
- * The fields that applies may have written without a record. Of an apply that ended, the ledger has all but those that its entry lists,
- * and an entry with a list also has those of older applies.
+ * What applies may have written without a record. The newest entry with a list has all of it until then; after that, the ledger has all
+ * that applies wrote which ended.
  */
-function unrecordedFields(found: FoundEntries, stack: Stack): BegunFields {
+function unrecordedFields(
+  found: FoundEntries,
+  { records, movedAway }: Pick<BegunCreationsInput, 'movedAway'> & Pick<Ledger, 'records'>,
+  isSame: PlaceTest,
+): readonly BegunResource[] {
   const sorted = [...found.open, ...found.last].sort((one, other) => (one.id < other.id ? 1 : -1));
   const end = sorted.findIndex(({ begunFields }) => begunFields !== undefined);
   const searched = end === -1 ? sorted : sorted.slice(0, end + 1);
-  const all = new Map<AddressText, readonly FieldChange[]>();
-  for (const entry of searched.toReversed()) {
-    const isSame = (address: AddressText) => isSamePlace(entry, address, stack);
-    const listed = fieldsListedIn(entry).filter(({ address }) => isSame(address));
-    const own = hasEnded(entry) ? [] : openChanges(found, [entry], stack, isOpenChange);
-    for (const { address, fields } of [...listed, ...own])
-      if (!found.isClosed(entry, address)) all.set(address, [...(all.get(address) ?? []), ...fields]);
-  }
-  return all;
+  return searched.toReversed().flatMap((entry) => {
+    const isMoved = (address: AddressText) => (movedAway?.get(address)?.at ?? '') > entry.began;
+    const own = hasEnded(entry) ? [] : openChanges(found, [entry], { isSame, isOpen: isOpenChange });
+    const written = own
+      .filter(({ address, fields }) => fields.length > 0 && !isMoved(address))
+      .map(({ address, fields }): BegunResource => {
+        const id = records.get(address)?.id;
+        return { address, ...(id === undefined ? {} : { id }), fields };
+      });
+    return [...(entry.begunFields ?? []).filter(({ address }) => isSame(entry, address)), ...written];
+  });
 }
 
-function fieldsListedIn({ begunFields = {} }: HistoryEntry): OpenChange[] {
-  return Object.entries(begunFields).map(([text, fields]) => ({ address: text as AddressText, fields }));
-}
-
-/** The fields that unfinished applies of another stack may have written, by their address there. @throws LedgerError */
-export async function begunFieldsOf(store: Readable, stack: Stack): Promise<BegunFields> {
-  return unrecordedFields(await search(store, stack), stack);
+/** What unfinished applies of another stack may have written, by its address there. @throws LedgerError */
+export async function begunFieldsOf(
+  store: Readable,
+  { stack, ledger }: { readonly stack: Stack; readonly ledger: Ledger },
+): Promise<readonly BegunResource[]> {
+  const places = new Set(identitiesOf(stack.targets).values());
+  // The targets of the other stack may have other names.
+  const isSame: PlaceTest = ({ targets = {} }, address) => {
+    const place = targets[parseAddress(address).target];
+    return place !== undefined && places.has(place);
+  };
+  return unrecordedFields(await search(store, stack), { records: ledger.records }, isSame);
 }
 
 function addressesOf(changes: readonly OpenChange[]): AddressText[] {
@@ -140,7 +151,9 @@ export async function unrecordedCreations(
   const { damaged, ...found } = await search(store, stack);
   const [first] = damaged;
   if (first !== undefined) throw first;
-  const begun = new Set(addressesOf(openChanges(found, found.open, stack, isOpenCreation)));
+  const begun = new Set(
+    addressesOf(openChanges(found, found.open, { isSame: isSamePlace(stack), isOpen: isOpenCreation })),
+  );
   return [...begun].filter((address) => !ledger.records.has(address)).sort();
 }
 
@@ -289,22 +302,25 @@ type OpenChange = Pick<HistoryChange, 'address' | 'fields'>;
 function openChanges(
   { isClosed }: Pick<FoundEntries, 'isClosed'>,
   entries: readonly HistoryEntry[],
-  stack: Stack,
-  isOpen: ChangeTest,
+  { isSame, isOpen }: { readonly isSame: PlaceTest; readonly isOpen: ChangeTest },
 ): OpenChange[] {
   return entries.flatMap((entry) => {
     const { changes, openCreations = [], settled } = entry;
     const listed = settled === undefined ? openCreations : [];
     const own = changes.filter((change) => isOpen(change, entry));
     return [...own, ...listed.map((address) => ({ address, fields: [] }))].filter(
-      ({ address }) => isSamePlace(entry, address, stack) && !isClosed(entry, address),
+      ({ address }) => isSame(entry, address) && !isClosed(entry, address),
     );
   });
 }
 
-/** Whether the target of this address had the same identity at that apply. */
-function isSamePlace({ targets = {} }: HistoryEntry, address: AddressText, stack: Stack): boolean {
-  const { target } = parseAddress(address);
-  const today = identitiesOf(stack.targets);
-  return today.has(target) && today.get(target) === targets[target];
+/** Whether the target of an address was, at that apply, what it is now. */
+type PlaceTest = (entry: HistoryEntry, address: AddressText) => boolean;
+
+function isSamePlace({ targets }: Stack): PlaceTest {
+  const today = identitiesOf(targets);
+  return (entry, address) => {
+    const { target } = parseAddress(address);
+    return today.has(target) && today.get(target) === entry.targets?.[target];
+  };
 }

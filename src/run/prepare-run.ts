@@ -277,10 +277,11 @@ async function readEvidence<C extends ReaderConnection>(
     stackId: taken.ledger.stackId,
   });
   const { ledger } = moves;
-  const isChanged = moves.pending.length > 0 || taken.ledger.incoming !== undefined;
   // A former ledger keeps its history until it is imported.
-  const begun = await begunChanges((waiting ?? opened).store, { stack, kinds, resources, ledger });
-  const movedFields = await begunFieldsOfMoved(sources, moves.pending);
+  const question = { stack, kinds, resources, ledger, movedAway: taken.ledger.movedAway };
+  const begun = await begunChanges((waiting ?? opened).store, question);
+  const moved = await begunFieldsOfMoved(sources, [...(taken.ledger.incoming ?? []), ...moves.pending]);
+  const isTaking = moves.pending.length > 0 || taken.ledger.incoming !== undefined;
   const running = await runningApply(begun.unended.size > 0, opened, context.host);
   // Only a run that holds the lock creates an id, so that two first applies do not create two.
   const stackId =
@@ -289,13 +290,13 @@ async function readEvidence<C extends ReaderConnection>(
     ...taken,
     ledger,
     moves,
-    taking: isChanged ? { own: moves.received, pending: moves.pending, sources } : undefined,
+    taking: isTaking ? { own: moves.received, pending: moves.pending, sources } : undefined,
     warnings: begun.warnings,
     begunCreations: begun.creations,
     runningCreations: new Set(
       [...begun.unended].flatMap(([address, { id }]) => (id === running?.id ? [address] : [])),
     ),
-    ...{ begunChanges: begun.changes, begunFields: new Map([...begun.fields, ...movedFields]) },
+    ...{ begunChanges: begun.changes, begunFields: [...begun.fields, ...moved] },
     stackIds: { own: stackId, taken: ledger.takenIds },
   };
 }

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { stateFolderName } from '../files/write-file.ts';
 import { findRepository, liesIn } from '../manifest/files/find-stack.ts';
 import type { AddressText } from '../model/address.ts';
+import type { BegunResource } from '../model/field.ts';
 import type { HistoryChange, HistoryEntry, IncomingRecords, Ledger, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, MoveOrigin } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
-import type { BegunFields } from '../plan/plan-context.ts';
 import {
   moveOrigins,
   originKey,
@@ -280,18 +280,19 @@ export async function copyHistory(
 /** What unfinished applies of the other stacks may have written to the resources that move, by their address here. @throws LedgerError */
 export async function begunFieldsOfMoved(
   { all }: MoveSources,
-  pending: readonly IncomingRecords[],
-): Promise<BegunFields> {
-  const found = pending.map(async (incoming) => {
-    const key = originKey(originOf(incoming));
+  incoming: readonly IncomingRecords[],
+): Promise<readonly BegunResource[]> {
+  const found = incoming.map(async (one) => {
+    const key = originKey(originOf(one));
     const source = all.find(({ origins }) => origins.some((origin) => originKey(origin) === key));
-    const fields = source && (await begunFieldsOf(source.store, source.stack));
-    return Object.entries(incoming.records).flatMap(([text, { at }]) => {
-      const own = fields?.get(at);
-      return own === undefined ? [] : [[text as AddressText, own] as const];
+    const begun = source === undefined ? [] : await begunFieldsOf(source.store, source);
+    const here = new Map(Object.entries(one.records).map(([text, { at }]) => [at, text as AddressText]));
+    return begun.flatMap((written) => {
+      const address = here.get(written.address);
+      return address === undefined ? [] : [{ ...written, address }];
     });
   });
-  return new Map((await Promise.all(found)).flat());
+  return (await Promise.all(found)).flat();
 }
 
 interface MovedPart {

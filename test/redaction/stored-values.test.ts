@@ -135,7 +135,7 @@ const entry: Required<HistoryEntry> = {
   clocks: { [planted]: 1 },
   settled: planted,
   openCreations: [at],
-  begunFields: { [at]: [field] },
+  begunFields: [{ address: at, id: planted, fields: [field] }],
   proved: true,
   endedApprovals: { [planted]: planted },
   approvals: [

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-plan.ts';
 import { saveFound } from '../../apply/ledger-records.ts';
-import { creationsInDoubt, fieldsInDoubt, verifiedByPlan } from '../../apply/verify-write.ts';
+import { creationsInDoubt, leftOpen, verifiedByPlan } from '../../apply/verify-write.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
@@ -56,15 +56,14 @@ export async function carryOut(
   const [now, lockGuard, began] = [context.host.now, held?.lockGuard, context.host.now()];
   const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
   const checked = checkedRecords(planning, prepared.request);
-  const { openFields: begunFields } = planning;
-  const about = { ...prepared, run, checked, clocks: clocksOf(prepared), openFields: begunFields };
+  const about = { ...prepared, run, checked, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const knownOutcomes: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
   let written: Ledger | undefined;
   // Until a plan finds out about them, all creations that earlier applies left open stay open.
   let openCreations: readonly AddressText[] = [...(prepared.request.begunCreations ?? [])];
-  let openFields = begunFields;
+  let { openFields } = planning;
   let endedApprovals: HistoryEntry['endedApprovals'];
   const work = async () => {
     try {
@@ -103,7 +102,7 @@ export async function carryOut(
       isConverged,
       endedApprovals,
       openCreations: openCreations.filter((address) => written?.records.has(address) !== true),
-      openFields: new Map([...openFields, ...fieldsInDoubt(knownOutcomes, planning)]),
+      openFields: leftOpen(knownOutcomes, planning, openFields),
       ledger: written,
     }),
   );
@@ -200,7 +199,7 @@ async function prove(
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an interrupted apply: they are not foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
-    begunFields: new Map([...openFields, ...fieldsInDoubt(outcomes, planning)]),
+    begunFields: leftOpen(outcomes, planning),
     deleted: new Set(outcomes.filter(isDeleted).map(({ address }) => formatAddress(address))),
     // The records of the former ledger have been imported by now.
     ...(former && { former: { ...former, records: new Set<AddressText>() } }),

@@ -20,6 +20,10 @@ async function begun({ more = [] }: { readonly more?: readonly object[] } = {}):
   return { bench, stack };
 }
 
+async function setByHand(bench: Bench, id: string, attributes: object): Promise<void> {
+  await bench.byHand.patch(`/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
+}
+
 async function isAutomatic(bench: Bench, name: string): Promise<unknown> {
   const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf(name)}`);
   return resource.attributes['auto-apply'];
@@ -152,14 +156,36 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     expect(await isAutomatic(bench, 'app')).toBe(false);
   });
 
-  it('is reset when another stack takes the resource over', async () => {
-    const { bench, stack } = await begun({ more: [workspace('stay')] });
-    const other = await bench.checkout({ name: 'billing' });
-    const folder = relative(other.directory, join(stack.directory, '.trueup'));
-    await other.declare(workspace('app', {}, { movedFrom: { stack: 'payments', folder } }));
-    await stack.declare(workspace('stay'));
-    await other.applyAcknowledged();
-    expect(await isAutomatic(bench, 'app')).toBe(false);
+  it.each(['acme', 'org'])(
+    'is reset when another stack takes the resource over, with its target named %s',
+    async (name) => {
+      const { bench, stack } = await begun({ more: [workspace('stay')] });
+      const other = await bench.checkout({ name: 'billing', workspaces: { name } });
+      const folder = relative(other.directory, join(stack.directory, '.trueup'));
+      await other.declare(workspace('app', {}, { movedFrom: { stack: 'payments', folder } }));
+      await stack.declare(workspace('stay'));
+      await other.applyAcknowledged();
+      expect(await isAutomatic(bench, 'app')).toBe(false);
+    },
+  );
+
+  it('stays with its resource if names are exchanged and that apply is killed, too', async () => {
+    const { bench, stack } = await begun({ more: [workspace('b')] });
+    const [ours, other] = [await bench.idOf('app'), await bench.idOf('b')];
+    await setByHand(bench, ours, { name: 'between' });
+    await setByHand(bench, other, { name: 'app' });
+    await setByHand(bench, ours, { name: 'b' });
+    await stack.declare(workspace('app', { description: 'new' }), workspace('b'));
+    const expected = [
+      { address: 'Workspace/acme/app', fields: [{ path: '/description' }] },
+      { address: 'Workspace/acme/b', fields: [{ path: '/autoApply', before: true, after: false }] },
+    ];
+    const { changes, digest, acknowledge } = await stack.plan();
+    expect(changes).toMatchObject(expected);
+    const options = ['--approve', digest, '--ack', acknowledge.join(',')];
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/, { options, isBefore: true });
+    await setByHand(bench, other, { 'auto-apply': true });
+    expect((await stack.plan()).changes).toMatchObject(expected);
   });
 
   it('is reset after many applies of parts without it', async () => {
@@ -171,16 +197,94 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     expect((await stack.plan()).changes).toMatchObject(reset);
   });
 
-  it('is left alone if it was reset and another person sets it again', async () => {
+  it('does not get an entry of its own with each apply without changes', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), role('web'));
+    await stack.declare(workspace('app'), role('web', { tokenPolicies: ['admin'] }));
+    await killApply(bench, stack, /\/role\/web$/);
+    await stack.declare(workspace('app'));
+    const entries = async () => {
+      await stack.run(['apply', '--yes'], 0);
+      return JSON.parse((await stack.run(['history', '--format', 'json'], 0)).out).entries.length;
+    };
+    const first = await entries();
+    expect([await entries(), await entries()]).toEqual([first, first]);
+  });
+});
+
+describe('A value that another person sets after a killed apply wrote the same one', () => {
+  /** Takes the value of the killed apply back by hand. @returns sets it again, and gives the changes of the plan then */
+  const takenBack = async ({ bench, stack }: { readonly bench: Bench; readonly stack: Checkout }) => {
+    await setByHand(bench, await bench.idOf('app'), { 'auto-apply': false });
+    return async () => {
+      await setByHand(bench, await bench.idOf('app'), { 'auto-apply': true });
+      return (await stack.plan()).changes;
+    };
+  };
+
+  it('is left alone after an apply that stopped at another field', async () => {
     const { bench, stack } = await begun();
     await stack.declare(workspace('app', { sshKey: 'deploy' }));
     bench.wire.add({ method: 'PATCH', path: /ssh-key/, times: 9, fault: { answer: 422 } });
     await stack.run(['apply', '--yes'], 6);
     bench.wire.reset();
     await stack.declare(workspace('app'));
-    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
-      data: { type: 'workspaces', attributes: { 'auto-apply': true } },
-    });
+    await setByHand(bench, await bench.idOf('app'), { 'auto-apply': true });
     expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is left alone after an apply that could not read it again', async () => {
+    const { bench, stack } = await begun();
+    await stack.declare(workspace('app'));
+    let isWritten = false;
+    bench.wire.setHandler(async ({ method }, pass) => {
+      if (isWritten) return { status: 403, headers: {}, text: '{}' };
+      const answer = await pass();
+      isWritten = method === 'PATCH';
+      return answer;
+    });
+    await stack.run(['apply', '--yes'], 6);
+    bench.wire.setHandler(undefined);
+    await setByHand(bench, await bench.idOf('app'), { 'auto-apply': true });
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is left alone after an apply of a part that read it as reset', async () => {
+    const scene = await begun({ more: [workspace('other')] });
+    const setAgain = await takenBack(scene);
+    await scene.stack.declare(workspace('app'), workspace('other', { description: 'one' }));
+    await scene.stack.run(['apply', '--select', 'Workspace/acme/other', '--yes'], 0);
+    expect(await setAgain()).toEqual([]);
+  });
+
+  it('is drift if an apply of a part has recorded the opposite', async () => {
+    const scene = await begun({ more: [workspace('other')] });
+    const setAgain = await takenBack(scene);
+    await scene.stack.declare(workspace('app', { autoApply: false }), workspace('other'));
+    await scene.stack.run(['apply', '--select', 'Workspace/acme/app', '--yes'], 0);
+    expect(await setAgain()).toHaveLength(1);
+    await scene.stack.run(['drift'], 3);
+  });
+
+  it('is left alone in a resource that was released, and is adopted again', async () => {
+    const released = { onRemove: 'release' };
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app', {}, released), workspace('other'));
+    await stack.declare(workspace('app', { autoApply: true }, released), workspace('other'));
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+    await stack.declare(workspace('other'));
+    await stack.applyAcknowledged();
+    await stack.declare(workspace('other'), workspace('app', {}, { adopt: true }));
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt', fields: [{ path: '/claim' }] }]);
+  });
+
+  it('is left alone in another resource with the same name', async () => {
+    const { bench, stack } = await begun();
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
+    await bench.byHand.created({ name: 'app', 'auto-apply': true });
+    await stack.declare(workspace('app', {}, { adopt: true }));
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt', fields: [{ path: '/claim' }] }]);
   });
 });
