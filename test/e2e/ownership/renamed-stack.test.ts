@@ -189,7 +189,7 @@ describe('a stack that was renamed', () => {
     const { out } = await moved.run(['apply', '--yes'], 9);
     expect(out).toContain('target-moved');
     const { err } = await moved.run(['recover', '--moved', 'prod', '--yes'], 1);
-    expect(err).toContain('that of stack "billing": carry it over under that name');
+    expect(err).toContain('the records are still in the ledger of stack "billing"');
     expect(bench.wire.writes()).toEqual([]);
     const back = await before.reconfigure(renamed);
     expect(await guardsOf(back)).toContain('takeover ClusterAuthRole/prod/web');
