@@ -104,10 +104,7 @@ export function checkRemovalRequest(context: PlanContext, removalRequest: Desire
     return { is: 'problem', problem };
   }
   const live = context.live.get(formatAddress(address));
-  if (live === undefined) {
-    const notice = { address, message: 'it is gone: its removal request can be deleted' };
-    return unlessIncomplete(context, address, { is: 'forget', notice });
-  }
+  if (live === undefined) return unlessIncomplete(context, address, goneOrRenamed(context, address));
   const remove = metadata.remove ?? 'safe';
   const changed = remove === 'safe' ? keptAsChanged(context, live, 'to be deleted') : undefined;
   if (changed !== undefined) return kept(address, changed.message, changed.fix);
@@ -115,6 +112,18 @@ export function checkRemovalRequest(context: PlanContext, removalRequest: Desire
   const removal: Removal = { is: 'delete', reason, remove, place };
   const isForced = remove === 'force' && context.kind(address.kind).contents === undefined;
   return unlessIncomplete(context, address, isForced ? removal : unlessBlocked(context, live, removal));
+}
+
+/** No resource has the name. If the recorded one has another name now, its record must stay: the resource is still this stack's. */
+function goneOrRenamed(context: PlanContext, address: Address): Removal {
+  const { id } = context.ledger.records.get(formatAddress(address)) ?? {};
+  const renamed = id === undefined ? undefined : context.liveWithId(address, id);
+  if (renamed === undefined)
+    return { is: 'forget', notice: { address, message: 'it is gone: its removal request can be deleted' } };
+  const now = quoted(renamed.address.name);
+  const message = `its name in the service is ${now} now, so its removal request does not remove it`;
+  const fix = `to remove it, write the removal request for ${now}, or give it its name back`;
+  return kept(address, message, fix);
 }
 
 type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string];
