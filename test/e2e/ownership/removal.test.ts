@@ -254,6 +254,23 @@ describe('a removal request', () => {
     expect(out).toContain('its removal request can be deleted');
   });
 
+  it('leaves the records of a workspace that has another name in the service now', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'app' }, { name: 'reader' }] } });
+    const stack = await bench.checkout();
+    await stack.setUp(
+      workspace('app', { remoteStateConsumers: ['reader'], globalRemoteState: false }, { adopt: true }),
+      anchor,
+    );
+    const path = `/workspaces/${await bench.idOf('app')}`;
+    await bench.byHand.patch(path, { data: { type: 'workspaces', attributes: { name: 'renamed' } } });
+    await stack.declare(removalRequest('Workspace', 'app', 'force'), anchor);
+    expect((await stack.run(['plan'], 0)).out).toContain('its name in the service is "renamed" now');
+    await stack.applyAcknowledged();
+    const readers = await bench.byHand.get(`${path}/relationships/remote-state-consumers`);
+    expect(readers.resources).toHaveLength(1);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
   it("removes nothing that is not this stack's, and nothing that is protected", async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
     const stack = await bench.checkout();
