@@ -223,7 +223,7 @@ const migrations = [
      primary key (repository, path)
    );`,
   // The access that each stack grants, so that a search finds it in all stacks. "gives": `login` or `state`. "who": the service accounts
-  // that may log in, or the readers of the state. "places": the namespaces of the service accounts that log in. "words": all these names, in lower case.
+  // that may log in, or the readers of the state. "places": the namespaces of these accounts. "words": all these names, in lower case.
   `create table trueup_fleet.access (
      repository text not null,
      path text not null,
