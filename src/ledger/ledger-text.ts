@@ -287,7 +287,19 @@ export function parseEntry(text: string, place: string): HistoryEntry {
   const { version, id, began, run, changes } = value as Partial<HistoryEntry>;
   const isDated = typeof id === 'string' && typeof began === 'string' && typeof run?.id === 'string';
   if (version !== historyVersion || !isDated || !Array.isArray(changes)) throw unreadable(place);
-  return value as unknown as HistoryEntry;
+  if (namesResources(value as unknown as HistoryEntry)) return value as unknown as HistoryEntry;
+  throw unreadable(place);
+}
+
+/** Whether all that the entry says about resources has an address, and fields with a path. */
+function namesResources({ changes, openCreations = [], begunFields = [] }: HistoryEntry): boolean {
+  if (!Array.isArray(openCreations) || !Array.isArray(begunFields)) return false;
+  const about = [...changes, ...begunFields];
+  const hasFields = about.every(
+    ({ fields }) => Array.isArray(fields) && fields.every((field) => Array.isArray(field?.path)),
+  );
+  const addresses = [...about.map(({ address }) => address), ...openCreations];
+  return hasFields && addresses.every((text) => /^[^/]+\/[^/]+\//.test(text));
 }
 
 /** Returns the error of an entry that cannot be read, so that the other entries can still be shown. */

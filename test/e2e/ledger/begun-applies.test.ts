@@ -283,12 +283,12 @@ it('A config that a killed apply wrote is named, and never said to be deleted', 
 });
 
 describe('A damaged entry of the history', () => {
-  async function damaged(): Promise<Checkout> {
+  async function damaged(text = '{"version": 99, "id":'): Promise<Checkout> {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.setUp(workspace('app'), role('web'));
     const history = join(stack.directory, '.trueup/payments.history');
-    await writeFile(join(history, '29990101T000000000Z-aaaa.json'), '{"version": 99, "id":');
+    await writeFile(join(history, '29990101T000000000Z-aaaa.json'), text);
     return stack;
   }
 
@@ -299,6 +299,17 @@ describe('A damaged entry of the history', () => {
       expect(err).toContain('warning[begun-unknown]');
       expect(err).toContain('29990101T000000000Z-aaaa.json');
     }
+  });
+
+  it.each([
+    { begunFields: [{ address: 'nonsense', fields: [] }] },
+    { begunFields: [{ address: 'Workspace/acme/app', fields: [{}] }] },
+    { openCreations: ['nonsense'] },
+  ])('is a warning as well if it is complete JSON with %j', async (members) => {
+    const [id, began] = ['29990101T000000000Z-aaaa', '2999-01-01T00:00:00.000Z'];
+    const entry = { version: 1, id, stack: 'payments', run: { id: 'x' }, began, ended: began, changes: [] };
+    const stack = await damaged(JSON.stringify({ ...entry, ...members }));
+    expect((await stack.run(['plan'], 0)).err).toContain('warning[begun-unknown]');
   });
 
   it('stops a plan that needs it for a declared resource without a record', async () => {
