@@ -114,16 +114,24 @@ export function checkRemovalRequest(context: PlanContext, removalRequest: Desire
   return unlessIncomplete(context, address, isForced ? removal : unlessBlocked(context, live, removal));
 }
 
-/** No resource has the name. If the recorded one has another name now, its record must stay: the resource is still this stack's. */
+/** No resource has the name. If the record is that of a resource with another name, it must stay until it is recorded there. */
 function goneOrRenamed(context: PlanContext, address: Address): Removal {
-  const { id } = context.ledger.records.get(formatAddress(address)) ?? {};
+  const text = formatAddress(address);
+  const { id } = context.ledger.records.get(text) ?? {};
   const renamed = id === undefined ? undefined : context.liveWithId(address, id);
-  if (renamed === undefined)
+  if (renamed === undefined || context.unmatched.includes(text))
     return { is: 'forget', notice: { address, message: 'it is gone: its removal request can be deleted' } };
   const now = quoted(renamed.address.name);
+  if (context.desired.has(formatAddress(renamed.address))) {
+    const message = `it is declared as ${now}, so its removal request does not remove it`;
+    return kept(address, message, `delete the removal request, or the document of ${now}`);
+  }
   const message = `its name in the service is ${now} now, so its removal request does not remove it`;
-  const fix = `to remove it, write the removal request for ${now}, or give it its name back`;
-  return kept(address, message, fix);
+  return kept(
+    address,
+    message,
+    `to remove it, write the removal request for ${now}, or give it its name back`,
+  );
 }
 
 type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string];

@@ -271,6 +271,22 @@ describe('a removal request', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
+  it('for the former name of a workspace that is declared with a new one does not remove it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), anchor);
+    await stack.declare(
+      workspace('moved', {}, { renamedFrom: 'app' }),
+      removalRequest('Workspace', 'app', 'safe'),
+      anchor,
+    );
+    expect((await stack.run(['plan'], 0)).out).toContain('it is declared as "moved"');
+    await stack.applyAcknowledged();
+    expect(await bench.idsOf('moved')).toHaveLength(1);
+    expect(Object.keys((await stack.ledger()).records)).not.toContain('Workspace/acme/app');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
   it("removes nothing that is not this stack's, and nothing that is protected", async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
     const stack = await bench.checkout();
