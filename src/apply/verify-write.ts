@@ -145,8 +145,8 @@ async function readChildBack(
 }
 
 // Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the
-// request. An unexpected status, such as 202 or 302, is verified in the same way. Each costs at most one read, and after a number of
-// reads that found nothing no more are verified.
+// request. An unexpected status, such as 202 or 302, is verified in the same way. Each costs at most one read. Refusals are
+// no longer verified after a number of reads that found nothing.
 
 /** The maximum number of confirmed refusals of a target, after which refusals are no longer verified. */
 const maxConfirmedRefusals = 10;
@@ -301,8 +301,9 @@ export function creationsInDoubt(outcomes: readonly Outcome[]): AddressText[] {
 }
 
 /**
- * What stays without a record after these outcomes: what a later plan found open, or this one, without resources that are as desired now,
- * and the fields of changes that may have been carried out.
+ * Returns what stays without a record after these outcomes: the fields that the plan found open, and those of changes that may have been
+ * carried out. Resources that are as desired now are left out.
+ * @param later what a later plan found open, if there is one
  */
 export function leftOpen(
   outcomes: readonly Outcome[],

@@ -114,7 +114,7 @@ export function checkRemovalRequest(context: PlanContext, removalRequest: Desire
   return unlessIncomplete(context, address, isForced ? removal : unlessBlocked(context, live, removal));
 }
 
-/** No resource has the name. If the record is that of a resource with another name, it must stay until it is recorded there. */
+/** For a name that no resource has. A recorded resource may have another name now: its record stays until it is recorded there. */
 function goneOrRenamed(context: PlanContext, address: Address): Removal {
   const text = formatAddress(address);
   const { id } = context.ledger.records.get(text) ?? {};

@@ -4,8 +4,8 @@
  * - what later applies did not find out about earlier ones, as their entries list it (`openCreations`, `begunFields`)
  * - applies of parts (`--select`) that ended, up to and including the first apply of the whole stack that ended: creations without an
  *   answer, and changes that were carried out only in part
- * The search stops there, or at an entry with such a list: the ledger has all else that older applies did. An entry counts only for
- * targets that still have the same identity.
+ * The search stops there, or at an entry with such a list: the ledger has everything else that older applies did. An entry counts only
+ * for targets that still have the same identity.
  */
 import { newestFirst } from '../ledger/ledger-store.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -91,8 +91,8 @@ export async function begunChanges(
 }
 
 /**
- * What applies may have written without a record. The newest entry with a list has all of it until then; after that, the ledger has all
- * that applies wrote which ended.
+ * What applies may have written without a record. The newest entry with a list is complete up to that apply. Of later applies, the ledger
+ * has everything if they ended.
  */
 function unrecordedFields(
   found: FoundEntries,
