@@ -280,9 +280,10 @@ describe('after ten refusals that a read confirmed', () => {
     await stack.declare(role('anchor'), ...names.map((name) => role(name)));
     const refused = new Set<string>();
     const readAgain = new Set<string>();
+    const isListAfterwards = (method: string, path: string) =>
+      bench.wire.writes().length > 0 && (method === 'LIST' || path.includes('list=true'));
     bench.wire.setHandler(async ({ method, path }, pass) => {
-      const isList = method === 'LIST' || path.includes('list=true');
-      if (isList && bench.wire.writes().length > 0 && !readable) return fakeAnswer({ answer: 403 });
+      if (!readable && isListAfterwards(method, path)) return fakeAnswer({ answer: 403 });
       const name = /role\/(r\d+)$/.exec(path)?.[1];
       if (name === undefined) return pass();
       if (method === 'GET' && refused.has(name)) readAgain.add(name);
