@@ -13,7 +13,7 @@ import type { SecretSource } from '../model/stack.ts';
 import type { Writer } from '../model/http.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { ResponseCheck } from '../plan/verify-responses.ts';
-import { ChangeRun, type DoneCalls } from './change-run.ts';
+import { ChangeRun, type ChangeTools, type DoneCalls } from './change-run.ts';
 import { completeRecord, putRecord, recordFound } from './ledger-records.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter, type LockGuard } from './keep-ledger.ts';
 import { PageReads, ParentReads } from './shared-reads.ts';
@@ -105,10 +105,12 @@ class Work {
   readonly #ids = new Map<AddressText, string>();
   readonly #createdAt = new Map<AddressText, number>();
   readonly #origins = new Map<AddressText, Origin>();
-  readonly #readBudgets = new EachTarget(() => new ReadBudget());
-  readonly #parents = new EachTarget(() => new ParentReads());
-  readonly #pages = new EachTarget(() => new PageReads());
-  readonly #verifiers = new EachTarget(() => new WriteVerifier());
+  readonly #tools = new Each((target: string, kind: string) => this.#toolsOf(target, kind));
+  readonly #readBudgets = new Each((_target: string) => new ReadBudget());
+  readonly #parents = new Each((_target: string) => new ParentReads());
+  /** for each kind in a target: a list may be up to date for one kind and lag for another */
+  readonly #pages = new Each((_target: string, _kind: string) => new PageReads());
+  readonly #verifiers = new Each((_target: string) => new WriteVerifier());
   /** the runs that share a call of another change, by the id of that call */
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
@@ -133,12 +135,20 @@ class Work {
   }
 
   #runOf(change: Change): ChangeRun {
+    const run = new ChangeRun(change, this.#tools.of(change.address.target, change.address.kind));
+    if (change.sharedCall !== undefined) {
+      this.#sharing.set(change.sharedCall, [...(this.#sharing.get(change.sharedCall) ?? []), run]);
+    }
+    return run;
+  }
+
+  #toolsOf(targetName: string, kindName: string): ChangeTools {
     const input = this.#input;
-    const target = input.targets.get(change.address.target);
-    const kind = input.kinds.get(change.address.kind);
+    const target = input.targets.get(targetName);
+    const kind = input.kinds.get(kindName);
     if (target === undefined || kind === undefined)
-      throw new Error(`no target or no kind for ${formatAddress(change.address)}`);
-    const run = new ChangeRun(change, {
+      throw new Error(`no target ${targetName} or no kind ${kindName}`);
+    return {
       kind,
       session: target.session,
       writer: target.writer,
@@ -150,35 +160,26 @@ class Work {
       readSecret: input.readSecret,
       stop: this.#stop,
       openSession: target.openSession ?? (() => target.session),
-      parents: this.#parents.of(change.address.target),
-      pages: this.#pagesOf(change.address),
-      recorded: input.ledger.records.get(formatAddress(change.address))?.fields,
-      readBudget: this.#readBudgets.of(change.address.target),
+      parents: this.#parents.of(targetName),
+      pages: this.#pages.of(targetName, kindName),
+      recordedOf: ({ address }) => input.ledger.records.get(formatAddress(address))?.fields,
+      readBudget: this.#readBudgets.of(targetName),
       kinds: input.kinds,
-      verifier: this.#verifiers.of(change.address.target),
+      verifier: this.#verifiers.of(targetName),
       ...(input.lockGuard === undefined ? {} : { lockGuard: input.lockGuard }),
-      began: () => input.tell({ type: 'start', change }),
+      began: (change) => input.tell({ type: 'start', change }),
       created: (text, origin) => {
         this.#origins.set(text, origin);
         // All kinds with pages are read from one list.
         for (const { name, pages } of input.kinds.values())
-          if (pages !== undefined) this.#pagesOf({ ...change.address, kind: name }).created();
+          if (pages !== undefined) this.#pages.of(targetName, name).created();
       },
-      callEnded: (id) => {
+      callEnded: (run, id) => {
         for (const sharer of this.#sharing.get(id) ?? []) sharer.followShared(run);
       },
-      progressed: (done) => this.#record(change, done, false),
-      ended: (outcome, done) => this.#end(change, outcome, done),
-    });
-    if (change.sharedCall !== undefined) {
-      this.#sharing.set(change.sharedCall, [...(this.#sharing.get(change.sharedCall) ?? []), run]);
-    }
-    return run;
-  }
-
-  /** The page reads of one kind in a target: a list may be up to date for one kind and lag for another. */
-  #pagesOf({ target, kind }: Change['address']): PageReads {
-    return this.#pages.of(JSON.stringify([target, kind]));
+      progressed: (change, done) => this.#record(change, done, false),
+      ended: (change, outcome, done) => this.#end(change, outcome, done),
+    };
   }
 
   #end(change: Change, result: Outcome, done: DoneCalls): Outcome {
@@ -239,17 +240,18 @@ class Work {
 }
 
 /** One object for each target, or for each kind in a target, which all its changes share. */
-class EachTarget<T> {
-  readonly #make: () => T;
+class Each<Key extends readonly string[], T> {
+  readonly #make: (...key: Key) => T;
   readonly #made = new Map<string, T>();
 
-  constructor(make: () => T) {
+  constructor(make: (...key: Key) => T) {
     this.#make = make;
   }
 
-  of(target: string): T {
-    const made = this.#made.get(target) ?? this.#make();
-    this.#made.set(target, made);
+  of(...key: Key): T {
+    const text = JSON.stringify(key);
+    const made = this.#made.get(text) ?? this.#make(...key);
+    this.#made.set(text, made);
     return made;
   }
 }

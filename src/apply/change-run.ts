@@ -30,12 +30,13 @@ import type { PageReads, ParentReads } from './shared-reads.ts';
 import { declaredMark, type Failed, resolveCall, type SendContext } from './send-call.ts';
 import type { NodeResult } from './schedule.ts';
 
-interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
+/** What the changes of one kind in a target share. */
+export interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: PlanResult;
   /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;
-  /** the fields that the ledger records of the resource */
-  readonly recorded?: Spec | undefined;
+  /** The fields that the ledger records of the resource of a change. */
+  recordedOf(change: Change): Spec | undefined;
   /** when this apply created resources, in milliseconds */
   readonly createdAt: Map<AddressText, number>;
   /** checked before each attempt of each call */
@@ -50,12 +51,12 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   /** limits the reads after refusals; shared by all changes of the target */
   readonly readBudget: ReadBudget;
   readSecret(source: SecretSource): Promise<string>;
-  began(): void;
+  began(change: Change): void;
   created(address: AddressText, origin: Origin): void;
-  callEnded(id: CallId): void;
+  callEnded(run: ChangeRun, id: CallId): void;
   /** Called when a call was carried out while other calls of the change have not ended yet. */
-  progressed(done: DoneCalls): void;
-  ended(outcome: Outcome, done: DoneCalls): Outcome;
+  progressed(change: Change, done: DoneCalls): void;
+  ended(change: Change, outcome: Outcome, done: DoneCalls): Outcome;
 }
 
 /** The calls of a change that were carried out so far, including its shared call. */
@@ -110,7 +111,7 @@ export class ChangeRun {
     if (!this.#hasBegun) {
       if (this.#isStopped()) return this.#notSent();
       this.#hasBegun = true;
-      this.#tools.began();
+      this.#tools.began(this.change);
     }
     const { ids, planning, readSecret, lockGuard } = this.#tools;
     try {
@@ -245,7 +246,7 @@ export class ChangeRun {
 
   #endCall(call: Call, end: CallEnd): NodeResult {
     this.#addResult(call.id, end);
-    this.#tools.callEnded(call.id);
+    this.#tools.callEnded(this, call.id);
     this.#forgetAnswers();
     if (end.kind === 'skipped') return 'skipped';
     return isDone(end) || end.kind === 'unchanged' ? 'ok' : 'failed';
@@ -256,7 +257,7 @@ export class ChangeRun {
     const call = this.change.calls.find((one) => one.id === id);
     if (call !== undefined) this.#lastRead.learn(call, end.answer);
     if (this.#results.size === this.#callCount()) this.#endFromCalls();
-    else if (isDone(end)) this.#tools.progressed(this.#done());
+    else if (isDone(end)) this.#tools.progressed(this.change, this.#done());
   }
 
   #done(): DoneCalls {
@@ -319,6 +320,6 @@ export class ChangeRun {
       ...this.#requestIds(),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
-    this.#outcome = this.#tools.ended(outcome, done);
+    this.#outcome = this.#tools.ended(this.change, outcome, done);
   }
 }

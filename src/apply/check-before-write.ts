@@ -22,8 +22,8 @@ interface RecheckTools {
   readonly planning: PlanResult;
   readonly kind: Kind;
   readonly session: Session;
-  /** the fields that the ledger records of the resource */
-  readonly recorded?: Spec | undefined;
+  /** The fields that the ledger records of the resource of a change. */
+  recordedOf(change: Change): Spec | undefined;
   /** ids of resources that this apply created */
   readonly ids: ReadonlyMap<AddressText, string>;
   /** when this apply created them, in milliseconds */
@@ -285,7 +285,7 @@ function withTimes({ session, now }: Pick<RecheckTools, 'session' | 'now'>) {
 
 /** What is needed to find the resource of a change on a page; undefined if it has to be read alone. */
 function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
-  const { kind, planning, session, openSession, now, recorded = {} } = tools;
+  const { kind, planning, session, openSession, now } = tools;
   const { address, id, action, calls, risks = [] } = change;
   const { listIndex } = planning.live(address) ?? {};
   if (kind.pages === undefined || listIndex === undefined || id === undefined) return undefined;
@@ -295,5 +295,6 @@ function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
     calls.every(({ sharesRead }) => sharesRead) &&
     risks.every(({ effect }) => effect === 'narrows');
   if (!isHarmless) return undefined;
+  const recorded = tools.recordedOf(change) ?? {};
   return { change, id, recorded, listIndex, kind, pages: kind.pages, session, openSession, now };
 }

@@ -108,7 +108,8 @@ async function send(
   if (change === undefined) throw new Error('nothing is planned');
   const shared = { parents: new ParentReads(), pages: new PageReads() };
   const openSession = () => context.session;
-  const tools = { ...context, planning, ...shared, openSession, ids: new Map(), createdAt: new Map() };
+  const created = { ids: new Map(), createdAt: new Map() };
+  const tools = { ...context, planning, ...shared, openSession, ...created, recordedOf: () => undefined };
   const lastRead = new ResourceReads(change, tools);
   const sent = await attemptCall(call, { change, lastRead, send: context, resolve: async () => request });
   return { ...sent, log };

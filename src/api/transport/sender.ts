@@ -43,6 +43,8 @@ export class Sender {
   readonly #connection: Connection;
   readonly #dispatcher: Dispatcher;
   readonly #provider: TokenProvider | undefined;
+  /** by `stop`, the signal that aborts with it or with the connection */
+  readonly #joinedStops = new WeakMap<AbortSignal, AbortSignal>();
   #requestCount = 0;
 
   constructor({ connection, dispatcher, token }: SenderOptions) {
@@ -326,8 +328,13 @@ export class Sender {
 
   /** The signal that ends all waits before an attempt: the signal of the request, or `stop`, which lets a sent request finish. */
   #endOfWaits(attempt: Attempt): AbortSignal {
-    const { stop } = attempt.request;
-    return stop === undefined ? this.#signalOf(attempt) : AbortSignal.any([this.#signalOf(attempt), stop]);
+    const { signal, stop } = attempt.request;
+    if (stop === undefined) return this.#signalOf(attempt);
+    if (signal !== undefined) return AbortSignal.any([signal, stop]);
+    // All requests of an apply share their `stop`. Node keeps a joined signal for as long as its parts, so each request must not add one.
+    const joined = this.#joinedStops.get(stop) ?? AbortSignal.any([this.#connection.signal, stop]);
+    this.#joinedStops.set(stop, joined);
+    return joined;
   }
 
   #urlOf({ request }: Attempt): string {

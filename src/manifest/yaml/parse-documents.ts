@@ -128,11 +128,15 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
   return { documents, diagnostics };
 }
 
-/** The events of a valid text, parsed again when a place in it is first wanted: to keep them takes more memory than all values. */
+/**
+ * The events of a valid text, parsed again when a place in it is wanted: to keep them takes more memory than all values. The garbage
+ * collector may drop them again.
+ */
 function parseAgain(text: string): () => readonly Event[] {
-  let events: readonly Event[] | undefined;
+  let parsed: WeakRef<readonly Event[]> | undefined;
   return () => {
-    events ??= parseEvents(text, {});
+    const events = parsed?.deref() ?? parseEvents(text, {});
+    parsed = new WeakRef(events);
     return events;
   };
 }
