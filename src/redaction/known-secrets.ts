@@ -33,7 +33,7 @@ export type SourcesIn = (text: string) => readonly string[];
 
 export class KnownSecrets {
   readonly #known = new Map<string, KnownSecret>();
-  /** redacted values by their originals: a ledger is written many times, and most of it does not change */
+  /** redacted parts of a ledger by their originals */
   #redacted = new WeakMap<object, object>();
   /** for printed texts; undefined after a secret was added */
   #printed: readonly Finder[] | undefined;
@@ -92,14 +92,18 @@ export class KnownSecrets {
     };
   }
 
+  /** Redacts every text inside a value that will be stored, as `redactPrinted` does, so that later prints show the same texts. */
+  redactKept<T extends object>(value: T): T {
+    return redactBody(value as unknown as Json, this.#findersForPrinted()) as unknown as T;
+  }
+
   /**
-   * Redacts every text inside a value that will be stored, as `redactPrinted` does, so that later prints show the same texts.
+   * The same for the parts of a ledger, which is written many times while most of it does not change.
    * @param value must not be changed afterwards: the result is cached
    */
-  redactKept<T extends object>(value: T): T {
-    const redacted =
-      this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#findersForPrinted());
-    this.#redacted.set(value, redacted as object);
+  redactLedgerPart<T extends object>(value: T): T {
+    const redacted = this.#redacted.get(value) ?? this.redactKept(value);
+    this.#redacted.set(value, redacted);
     return redacted as T;
   }
 

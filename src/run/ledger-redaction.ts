@@ -12,15 +12,16 @@ import { type ApprovedWork, digestItemsOf, readDigestItems } from '../plan/diges
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import {
   findStored,
+  type Redact,
   redactEntry,
   redactLedger,
   redactLock,
   withRedactedValues,
 } from '../redaction/stored-values.ts';
-import type { CliHost } from './host.ts';
 
 /** The ledger as it is stored. @param stack hashes of redacted values contain its name */
-export function storedLedger(ledger: Ledger, stack: string, clean: CliHost['clean']): Ledger {
+export function storedLedger(ledger: Ledger, stack: string, secrets: KnownSecrets): Ledger {
+  const clean: Redact = (value) => secrets.redactLedgerPart(value);
   return redactLedger(ledger, clean, (approved: ApprovedPlan) => ({
     ...approved,
     atoms: redactApprovedItems(approved.atoms, stack, clean),
@@ -28,10 +29,11 @@ export function storedLedger(ledger: Ledger, stack: string, clean: CliHost['clea
 }
 
 /** A store that writes no known secrets. @param stack hashes of redacted values contain its name */
-export function redactingStore(store: StackStore, stack: string, clean: CliHost['clean']): StackStore {
+export function redactingStore(store: StackStore, stack: string, secrets: KnownSecrets): StackStore {
+  const clean: Redact = (value) => secrets.redactKept(value);
   const redacting: Pick<StackStore, 'write' | 'keepEntries' | 'lock'> = {
     write: async (ledger) => {
-      const { serial } = await store.write(storedLedger(ledger, stack, clean));
+      const { serial } = await store.write(storedLedger(ledger, stack, secrets));
       return { ...ledger, known: true, serial };
     },
     keepEntries: (entries) => store.keepEntries(entries.map((entry) => redactEntry(entry, clean))),
@@ -50,11 +52,7 @@ export function redactingStore(store: StackStore, stack: string, clean: CliHost[
 const parsed = new WeakMap<readonly string[], ApprovedWork>();
 
 /** Replaces values that hold secrets by their hashes. */
-function redactApprovedItems(
-  atoms: readonly string[],
-  stack: string,
-  clean: CliHost['clean'],
-): readonly string[] {
+function redactApprovedItems(atoms: readonly string[], stack: string, clean: Redact): readonly string[] {
   const work = parsed.get(atoms) ?? readDigestItems(atoms);
   parsed.set(atoms, work);
   const { changes } = work;
@@ -71,7 +69,7 @@ function redactApprovedItems(
       ].sort();
 }
 
-function withRedacted(change: DigestedChange, stack: string, clean: CliHost['clean']): DigestedChange {
+function withRedacted(change: DigestedChange, stack: string, clean: Redact): DigestedChange {
   const place = { stack, address: change.address };
   const fields = change.fields.map((field) => withRedactedValues(place, field, clean));
   return { ...change, fields, ...(change.risks === undefined ? {} : { risks: clean(change.risks) }) };

@@ -51,7 +51,7 @@ export async function openAnyLedger(
   run: RunSignals,
 ): Promise<StackStore> {
   const store = await storeOf(stack, host);
-  return redactingStore(limited(store, run, host), stack.name, host.clean);
+  return redactingStore(limited(store, run, host), stack.name, host.secrets);
 }
 
 /** The store with a time limit for each operation, and a message when one takes long. */

@@ -206,7 +206,7 @@ async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, step
   const { from, to } = ends;
   const copiedFrom: LedgerMove = { id: host.newId(), place: from.place, at: now(steps) };
   const { serial } = await to.store.read();
-  const { movedTo: _, ...content } = storedLedger(ledger, stack.name, host.clean);
+  const { movedTo: _, ...content } = storedLedger(ledger, stack.name, host.secrets);
   const repository = await withRemote(ledger, steps);
   const copy = await to.store.write({ ...content, ...repository, serial, copiedFrom });
   const wanted = entries.map((entry) => redactEntry(entry, host.clean));
