@@ -27,15 +27,20 @@ const words: Readonly<Record<Obstacle, (maxBytes: number) => string>> = {
 
 export const megabyte = 1024 * 1024;
 
+/** The text of a file, as `readRegularBytes` reads it. */
+export async function readRegularText(path: string, maxBytes: number): Promise<string> {
+  return (await readRegularBytes(path, maxBytes)).toString('utf8');
+}
+
 /**
- * The text of a file. Symbolic links are followed.
+ * The bytes of a file. Symbolic links are followed.
  * @param maxBytes limit in bytes
  * @throws UnfitFile for a file that is not regular or exceeds the limit; the system's error if it cannot be opened or read
  */
-export async function readRegularText(path: string, maxBytes: number): Promise<string> {
+export async function readRegularBytes(path: string, maxBytes: number): Promise<Buffer> {
   const bytes = await readRegular(path, maxBytes);
   if (typeof bytes === 'string') throw new UnfitFile(bytes, maxBytes);
-  return bytes.toString('utf8');
+  return bytes;
 }
 
 /**

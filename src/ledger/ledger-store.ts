@@ -60,6 +60,7 @@ export async function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise
 interface WriteStep {
   readonly written: Ledger;
   readonly text: string;
+  readonly hash: string;
   /** serial of the ledger that it replaces */
   readonly from: number;
   /** already stored by an earlier attempt */
@@ -85,10 +86,10 @@ export class OwnWrites {
 
   /**
    * The next attempt, based on the stored text.
-   * @param stored undefined when there is none
+   * @param stored undefined when there is none; the bytes of a text in UTF-8 need not be decoded if they are known
    * @throws LedgerConflict when the stored ledger is neither the one that `ledger` is based on nor a write of this store
    */
-  next(ledger: Ledger, stored: string | undefined): WriteStep {
+  next(ledger: Ledger, stored: string | Buffer | undefined): WriteStep {
     const hash = stored === undefined ? undefined : hashOf(stored);
     const found = this.#serialOf(stored, hash);
     const isOurs = hash !== undefined && this.#unconfirmed.has(hash);
@@ -98,37 +99,38 @@ export class OwnWrites {
       return this.#step(ledger, found);
     }
     const before = this.#step(ledger, found - 1);
-    return before.text === stored ? { ...before, isDone: true } : this.#step(ledger, found);
+    return before.hash === hash ? { ...before, isDone: true } : this.#step(ledger, found);
   }
 
   /** Call it just before sending, because the text may be stored from then on. @returns the text to send */
-  sending({ text }: WriteStep): string {
-    this.#unconfirmed.add(hashOf(text));
+  sending({ text, hash }: WriteStep): string {
+    this.#unconfirmed.add(hash);
     return text;
   }
 
   /** Call it when an attempt is known to be stored. */
-  confirm({ written, text }: WriteStep): Ledger {
+  confirm({ written, hash }: WriteStep): Ledger {
     this.#unconfirmed.clear();
-    this.#confirmed = { hash: hashOf(text), serial: written.serial };
+    this.#confirmed = { hash, serial: written.serial };
     return written;
   }
 
-  #serialOf(stored: string | undefined, hash: string | undefined): number {
+  #serialOf(stored: string | Buffer | undefined, hash: string | undefined): number {
     if (stored === undefined) return 0;
     const confirmed = this.#confirmed;
     return confirmed !== undefined && confirmed.hash === hash
       ? confirmed.serial
-      : parseLedger(stored, this.#where).serial;
+      : parseLedger(stored.toString(), this.#where).serial;
   }
 
   #step(ledger: Ledger, from: number): WriteStep {
     const written = { ...ledger, known: true, serial: from + 1 };
-    return { written, text: formatLedger(this.#where.stack, written), from, isDone: false };
+    const text = formatLedger(this.#where.stack, written);
+    return { written, text, hash: hashOf(text), from, isDone: false };
   }
 }
 
-function hashOf(text: string): string {
+function hashOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

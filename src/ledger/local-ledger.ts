@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { megabyte, readRegularText } from '../files/read-file.ts';
+import { megabyte, readRegularBytes } from '../files/read-file.ts';
 import { systemErrorMessage } from '../model/error-message.ts';
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
@@ -45,13 +45,13 @@ class LocalFile implements AbortableStore {
   }
 
   async read(): Promise<Ledger> {
-    const text = await this.#readText();
+    const text = await readIfThere(this.#file, this.place);
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
   async write(ledger: Ledger, signals?: OperationSignals): Promise<Ledger> {
     return this.#exclusively(this.place, signals, async (file) => {
-      const step = this.#own.next(ledger, await this.#readText());
+      const step = this.#own.next(ledger, await readBytesIfThere(this.#file, this.place));
       if (!step.isDone) await replaceFile(file, this.#own.sending(step));
       return this.#own.confirm(step);
     });
@@ -65,10 +65,6 @@ class LocalFile implements AbortableStore {
       (error: NodeJS.ErrnoException) =>
         `the folder ${quoted(folder)} cannot be written: ${systemErrorMessage(error) ?? error.message}`,
     );
-  }
-
-  #readText(): Promise<string | undefined> {
-    return readIfThere(this.#file, this.place);
   }
 
   async setAside(signals?: OperationSignals): Promise<string> {
@@ -238,7 +234,11 @@ async function firstExisting(folder: string): Promise<string> {
 }
 
 async function readIfThere(file: string, place: string): Promise<string | undefined> {
-  return readRegularText(file, maxBytes).catch((error: NodeJS.ErrnoException) => {
+  return (await readBytesIfThere(file, place))?.toString('utf8');
+}
+
+async function readBytesIfThere(file: string, place: string): Promise<Buffer | undefined> {
+  return readRegularBytes(file, maxBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new LedgerError(`${place} cannot be read: ${error.message}`, { cause: error });
   });
