@@ -282,12 +282,7 @@ describe('after ten refusals that a read confirmed', () => {
     const readAgain = new Set<string>();
     const isListAfterwards = (method: string, path: string) =>
       bench.wire.writes().length > 0 && (method === 'LIST' || path.includes('list=true'));
-    bench.wire.setHandler(async ({ method, path }, pass) => {
-      if (!readable && isListAfterwards(method, path)) return fakeAnswer({ answer: 403 });
-      const name = /role\/(r\d+)$/.exec(path)?.[1];
-      if (name === undefined) return pass();
-      if (method === 'GET' && refused.has(name)) readAgain.add(name);
-      if (method !== 'POST') return pass();
+    const refuseCreation = async (name: string, pass: () => Promise<unknown>) => {
       if (name === names.at(-1)) {
         // The requests are sent side by side: it must not be one of the ten.
         await vi.waitUntil(() => readAgain.size >= 10, { timeout: 30_000 });
@@ -295,6 +290,13 @@ describe('after ten refusals that a read confirmed', () => {
       }
       refused.add(name);
       return fakeAnswer({ answer: 403 });
+    };
+    bench.wire.setHandler(async ({ method, path }, pass) => {
+      if (!readable && isListAfterwards(method, path)) return fakeAnswer({ answer: 403 });
+      const name = /role\/(r\d+)$/.exec(path)?.[1];
+      if (name !== undefined && method === 'POST') return refuseCreation(name, pass);
+      if (name !== undefined && method === 'GET' && refused.has(name)) readAgain.add(name);
+      return pass();
     });
     bench.wire.reset();
     const { code, out } = await stack.tryRun(['apply', '--yes']);
