@@ -106,6 +106,15 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
   readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;
+  /**
+   * The record with the marks that the ledger lacks because an apply did not end. @param begun what such applies may have written, the
+   * oldest first; it may be live, or not
+   */
+  readonly withBegunMarks?: (
+    record: LedgerRecord<Named<D>>,
+    live: L,
+    begun: readonly FieldChange[],
+  ) => LedgerRecord<Named<D>>;
 
   // Ownership: which stack owns a resource, and what removals change.
   readonly ownership: Ownership;

@@ -9,7 +9,7 @@ import { type Address, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange, FieldTable } from '../model/field.ts';
 import type { Risk } from '../model/guard.ts';
-import { isJsonObject, type Json, sameJson, valueAt, withValueAt } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, sameJson, valueAt, withValueAt } from '../model/json.ts';
 import type { CompareContext, PreparedSpecs } from '../model/kind-specs.ts';
 import type { Kind } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
@@ -110,7 +110,24 @@ export function isLive(
   const field = context.kind(kind).fields[name];
   const value = live?.spec[name];
   if (field === undefined || value === undefined || begun.after === undefined) return false;
-  return sameJson(valueAt(canonicalValue(field, value), rest), begun.after);
+  const canonical = canonicalValue(field, value);
+  // A value with members was written if the declared ones are live: the service fills in the others.
+  if (
+    field.members !== undefined &&
+    rest.length === 0 &&
+    isJsonObject(canonical) &&
+    isJsonObject(begun.after)
+  )
+    return hasMembers(field.members, canonical, begun.after);
+  return sameJson(valueAt(canonical, rest), begun.after);
+}
+
+function hasMembers(table: FieldTable, live: JsonObject, wanted: JsonObject): boolean {
+  return Object.entries(wanted).every(([name, value]) => {
+    const member = table[name];
+    const found = live[name] ?? null;
+    return sameJson(member === undefined ? found : canonicalValue(member, found), value);
+  });
 }
 
 const nothingInherited: ResourceComparison['inherited'] = { values: {}, fields: [] };

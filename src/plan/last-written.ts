@@ -3,24 +3,35 @@
  * another stack has taken it over, so a changed resource is deleted only by force.
  */
 import { contentAfter } from '../compare/comparisons.ts';
-import { sameJson } from '../model/json.ts';
+import type { FieldChange } from '../model/field.ts';
+import { sameJson, withValueAt } from '../model/json.ts';
 import type { Overridden } from '../model/kind.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { LiveResource } from '../model/resource.ts';
+import type { LiveResource, Spec } from '../model/resource.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { PlanContext } from './plan-context.ts';
 import type { Draft } from './draft-declared.ts';
-import { writtenContent } from './compare-resource.ts';
+import { isLive, writtenContent } from './compare-resource.ts';
 
-/** Whether a resource is unchanged since this stack last wrote it: one without an ownership tag is deleted only if this is true. */
+/**
+ * Whether a resource is unchanged since this stack last wrote it: one without an ownership tag is deleted only if this is true. Values that an
+ * apply of this stack began to write count as written if they are live.
+ */
 export function isAsLastWritten(context: PlanContext, live: LiveResource, record: LedgerRecord): boolean {
   const { fields } = context.kind(live.address.kind);
   const { content } = record;
   if (content === undefined) return false;
   // A field that the record lacks is newer than the record, so it had its default then.
   const written = { ...contentAfter(fields, undefined, []), ...content };
-  return sameJson(written, contentAfter(fields, live.spec, []));
+  return sameJson(
+    contentAfter(fields, written, liveBegun(context, live)),
+    contentAfter(fields, live.spec, []),
+  );
+}
+
+function liveBegun(context: PlanContext, live: LiveResource): FieldChange[] {
+  return context.begunFields(live.address).filter((begun) => isLive(context, live.address, { begun, live }));
 }
 
 /** What changed in a resource since this stack last wrote it; `unknown` if the ledger does not have its content. */
@@ -32,13 +43,21 @@ function changedSince(context: PlanContext, live: LiveResource): ChangedSince {
   const record = context.record(address);
   const recordedAt = context.recordedAt(address);
   if (record?.content === undefined || recordedAt === undefined) return 'unknown';
-  const before = { ...record.content, name: parseAddress(recordedAt).name };
+  const begun = liveBegun(context, live);
+  const before: Spec = begun.reduce<Spec>((content, { path, after }) => withValueAt(content, path, after), {
+    ...record.content,
+    name: parseAddress(recordedAt).name,
+  });
   const now = {
     ...writtenContent(context.kind(address.kind), live),
     name: live.spec['name'] ?? address.name,
   };
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
-  return [...names].filter((name) => !sameJson(ownValue(before, name), ownValue(now, name))).sort();
+  // The content of the record has no defaults, which an apply may have written.
+  const isBegun = (name: string) => begun.some(({ path }) => path.length === 1 && path[0] === name);
+  return [...names]
+    .filter((name) => !isBegun(name) && !sameJson(ownValue(before, name), ownValue(now, name)))
+    .sort();
 }
 
 function ownValue(spec: LiveResource['spec'], name: string) {

@@ -214,6 +214,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     return withRecordedOwner(withoutOwnId(read), owned, owners);
   };
   const live = new Map([...matched].map(([text, resource]) => [text, withRecordedTag(resource)] as const));
+  const begunFields = findBegun(input.begunFields ?? [], live, recordedAt);
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired: placed, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
@@ -229,13 +230,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     kind,
     kinds: () => [...input.kinds.values()],
     target,
-    record: (address) => {
-      const known = recordedAt(address);
-      const record = known === undefined ? undefined : ledger.records.get(known);
-      // The record of a child of a deleted parent proves nothing about the child of a later parent with the same name.
-      const isChild = record?.id !== undefined && kind(address.kind).ownership.by === 'child';
-      return isChild && !live.has(formatAddress(address)) ? undefined : record;
-    },
+    record: recordIn({ ledger, live, kind, recordedAt, begunFields }),
     recordedAt,
     movedAwayWithId,
     movingWithId,
@@ -245,7 +240,9 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...tags,
     isLedgerOwned: ledgerOwned,
     withRecordedTag,
-    ...begunIn(input, findBegun(input.begunFields ?? [], live, recordedAt)),
+    begunFields,
+    hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
+    isBeingCreated: (address) => input.runningCreations?.has(formatAddress(address)) ?? false,
     hasMovedTarget: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     incompleteReason: (address) => incompleteReasons(input, target(address.target), address)[0],
@@ -263,6 +260,22 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     isComplete: isComplete(input),
     isSelection,
     part: input.part,
+  };
+}
+
+type RecordSource = Pick<PlanContext, 'ledger' | 'live' | 'kind' | 'recordedAt' | 'begunFields'>;
+
+/** Finds the record of a resource, with the marks that unfinished applies did not record. */
+function recordIn({ ledger, live, kind, recordedAt, begunFields }: RecordSource): PlanContext['record'] {
+  return (address) => {
+    const known = recordedAt(address);
+    const record = known === undefined ? undefined : ledger.records.get(known);
+    if (record === undefined) return undefined;
+    const { ownership, withBegunMarks } = kind(address.kind);
+    const found = live.get(formatAddress(address));
+    if (found !== undefined) return withBegunMarks?.(record, found, begunFields(address)) ?? record;
+    // The record of a child of a deleted parent proves nothing about the child of a later parent with the same name.
+    return record.id !== undefined && ownership.by === 'child' ? undefined : record;
   };
 }
 
@@ -294,17 +307,6 @@ const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), withoutRecord
 function passedOn(input: PlanContextInput) {
   const { commitOrders = [], loosened = [], missingFiles, now, isApproved = false } = input;
   return { commitOrders, loosened, missingFiles, now, isApproved, secretsIn: input.secretsIn ?? (() => []) };
-}
-
-function begunIn(
-  { begunCreations: begun, runningCreations: running }: PlanContextInput,
-  begunFields: PlanContext['begunFields'],
-): Pick<PlanContext, 'hasBegunToCreate' | 'isBeingCreated' | 'begunFields'> {
-  return {
-    begunFields,
-    hasBegunToCreate: (address) => begun?.has(formatAddress(address)) ?? false,
-    isBeingCreated: (address) => running?.has(formatAddress(address)) ?? false,
-  };
 }
 
 function incompleteReasons(

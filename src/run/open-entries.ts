@@ -10,7 +10,7 @@
 import { newestFirst } from '../ledger/ledger-store.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { BegunResource } from '../model/field.ts';
+import type { BegunResource, FieldChange } from '../model/field.ts';
 import type { Registry } from '../model/kind.ts';
 import {
   type HistoryChange,
@@ -108,11 +108,17 @@ function unrecordedFields(
     const written = own
       .filter(({ address, fields }) => fields.length > 0 && !isMoved(address))
       .map(({ address, fields }): BegunResource => {
-        const id = records.get(address)?.id;
+        const id = (records.get(formerAddress(address, fields)) ?? records.get(address))?.id;
         return { address, ...(id === undefined ? {} : { id }), fields };
       });
     return [...(entry.begunFields ?? []).filter(({ address }) => isSame(entry, address)), ...written];
   });
+}
+
+/** The address at which the ledger still has a resource that the change renames. */
+function formerAddress(address: AddressText, fields: readonly FieldChange[]): AddressText {
+  const before = fields.find(({ path }) => path.length === 1 && path[0] === 'name')?.before;
+  return typeof before === 'string' ? formatAddress({ ...parseAddress(address), name: before }) : address;
 }
 
 /** What unfinished applies of another stack may have written, by its address there. @throws LedgerError */

@@ -8,7 +8,7 @@ import { check } from './check.ts';
 import { toManifest } from './to-manifest.ts';
 import { fields, upgradeOperations } from './fields.ts';
 import { lostOwnershipTagMarks, ownModeMarks } from './limited-services.ts';
-import { lockMarks, recoverAnswer, released } from './lock.ts';
+import { lockMarks, recoverAnswer, released, withBegunLock } from './lock.ts';
 import { derivedTriggerMarks } from './triggers.ts';
 import { blockers, deletesUnguarded, overridden } from './deletion.ts';
 import { readInheritable } from './predict.ts';
@@ -57,6 +57,7 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
     ...derivedTriggerMarks(context),
     ...lostOwnershipTagMarks(context),
   }),
+  withBegunMarks: withBegunLock,
   toManifest,
   contentBesides: ({ facts: { direct = {} } }) => (Object.keys(direct).length === 0 ? {} : { tags: direct }),
 });

@@ -84,6 +84,81 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
+  it('of a role does not keep it from being deleted once its document is gone', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), role('web'));
+    await stack.declare(workspace('app'), role('web', { tokenPolicies: ['admin'] }));
+    await killApply(bench, stack, /\/role\/web$/);
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toMatchObject([
+      { action: 'delete', address: 'ClusterAuthRole/prod/web' },
+    ]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('of a connected repository is reset, although the service has filled in its other settings', async () => {
+    const bench = await openBench({ organization: { 'oauth-tokens': [{ id: 'ot-git' }] } });
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'));
+    await stack.declare(workspace('app', { vcsRepo: { identifier: 'acme/app', oauthTokenId: 'ot-git' } }));
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+    expect((await stack.run(['drift'], 0)).out).toContain('No drift');
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toMatchObject([{ fields: [{ path: '/vcsRepo', after: null }] }]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it.each([
+    { when: 'at once', declaredMeanwhile: false },
+    { when: 'after another apply with it', declaredMeanwhile: true },
+  ])('of a lock counts as a lock of this stack, and is reset $when', async ({ declaredMeanwhile }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const locked = workspace('app', { lock: { reason: 'migration' } });
+    await stack.setUp(workspace('app'));
+    await stack.declare(locked);
+    await killApply(bench, stack, /actions\/lock$/);
+    if (declaredMeanwhile) await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toMatchObject([{ fields: [{ path: '/lock', after: null }] }]);
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
+    expect(resource.attributes['locked']).toBe(false);
+  });
+
+  it('of a lock without a reason is left alone, and the plan says that nothing proves whose it is', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'));
+    await stack.declare(workspace('app', { lock: {} }));
+    await killApply(bench, stack, /actions\/lock$/);
+    await stack.declare(workspace('app'));
+    expect((await stack.plan()).changes).toEqual([]);
+    expect((await stack.run(['plan'], 0)).out).toContain('nothing proves that this stack locked it');
+  });
+
+  it.each([
+    { how: 'under the new name', name: 'app2', declared: workspace('app2', {}, { renamedFrom: 'app' }) },
+    { how: 'under the old name', name: 'app', declared: workspace('app') },
+  ])('together with a rename is reset $how', async ({ name, declared }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'));
+    await stack.declare(workspace('app2', { autoApply: true }, { renamedFrom: 'app' }));
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+    await stack.declare(declared);
+    const [change] = (await stack.plan()).changes;
+    expect(change).toMatchObject({ action: 'update' });
+    expect(change?.fields.map(({ path }) => path)).toContain('/autoApply');
+    await stack.applyAcknowledged();
+    expect((await stack.plan()).changes).toEqual([]);
+    expect(await isAutomatic(bench, name)).toBe(false);
+  });
+
   it('is not touched if it was changed since', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -126,6 +201,8 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     await stack.setUp(workspace('app'), role('web'));
     await stack.declare(workspace('app'), role('web', { tokenPolicies: ['admin'] }));
     await killApply(bench, stack, /\/role\/web$/);
+    // A change by hand, so that the role is kept without its document.
+    await bench.byHandMount('POST', 'role/web', { token_num_uses: 7 });
     await stack.declare(workspace('app', more));
     await stack.applyAcknowledged();
     await stack.declare(workspace('app', more), role('web'));
@@ -203,6 +280,7 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     await stack.setUp(workspace('app'), role('web'));
     await stack.declare(workspace('app'), role('web', { tokenPolicies: ['admin'] }));
     await killApply(bench, stack, /\/role\/web$/);
+    await bench.byHandMount('POST', 'role/web', { token_num_uses: 7 });
     await stack.declare(workspace('app'));
     const entries = async () => {
       await stack.run(['apply', '--yes'], 0);
