@@ -106,20 +106,26 @@ class LocalFile implements AbortableStore {
   }
 
   async readEntries(limit: number, skipped = 0): Promise<readonly (HistoryEntry | LedgerError)[]> {
+    const newest = (await this.#entryIds()).slice(skipped, skipped + limit);
+    const entries = await Promise.all(newest.map((id) => this.showEntry(id).catch(onlyLedgerError)));
+    return entries.filter((entry) => entry !== undefined);
+  }
+
+  async newestEntryId(): Promise<string | undefined> {
+    return (await this.#entryIds())[0];
+  }
+
+  /** newest first */
+  async #entryIds(): Promise<readonly string[]> {
     const history = historyOf(await this.#realFile());
     const names = await readdir(history).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw new LedgerError(`the history ${quoted(history)} cannot be read: ${error.message}`);
     });
-    const ids = names.flatMap((name) =>
-      name.endsWith(entrySuffix) ? [name.slice(0, -entrySuffix.length)] : [],
-    );
-    const newest = ids
+    return names
+      .flatMap((name) => (name.endsWith(entrySuffix) ? [name.slice(0, -entrySuffix.length)] : []))
       .sort()
-      .reverse()
-      .slice(skipped, skipped + limit);
-    const entries = await Promise.all(newest.map((id) => this.showEntry(id).catch(onlyLedgerError)));
-    return entries.filter((entry) => entry !== undefined);
+      .reverse();
   }
 
   async listEntries(limit: number): Promise<readonly HistoryEntry[]> {

@@ -44,6 +44,8 @@ class Postgres implements AbortableStore {
   /** whether this store has seen or created the tables */
   #ready = false;
   readonly #own: OwnWrites;
+  /** the newest entry, as far as it was read or written since this store took the lock */
+  #newestId: { readonly id: string | undefined } | undefined;
 
   constructor(url: string, stack: string) {
     this.#connection = new PostgresConnection(url);
@@ -111,7 +113,11 @@ class Postgres implements AbortableStore {
         [wanted.id, formatLock(wanted), instead ?? null],
         signals,
       );
-      if (taken.length > 0) return wanted;
+      if (taken.length > 0) {
+        // Another run may have written entries before.
+        this.#newestId = undefined;
+        return wanted;
+      }
       const held = await this.readLock(signals);
       // The lock was released between the two statements: try again.
       if (held !== undefined) return held;
@@ -139,6 +145,10 @@ class Postgres implements AbortableStore {
       [entries.map(({ id }) => id), entries.map(formatEntry)],
       signals,
     );
+    if (this.#newestId !== undefined) {
+      const known = this.#newestId.id === undefined ? [] : [this.#newestId.id];
+      this.#newestId = { id: [...known, ...entries.map(({ id }) => id)].sort().at(-1) };
+    }
   }
 
   async listEntries(limit: number, signals?: OperationSignals): Promise<readonly HistoryEntry[]> {
@@ -155,10 +165,18 @@ class Postgres implements AbortableStore {
       [limit, skipped],
       signals,
     );
-    return rows.map((row) => {
+    const found = rows.map((row) => {
       const end = row.indexOf(' ');
-      return tryEntry(row.slice(end + 1), this.#entryName(row.slice(0, end)));
+      return { id: row.slice(0, end), text: row.slice(end + 1) };
     });
+    if (skipped === 0 && limit > 0) this.#newestId = { id: found[0]?.id };
+    return found.map(({ id, text }) => tryEntry(text, this.#entryName(id)));
+  }
+
+  async newestEntryId(signals = noSignals): Promise<string | undefined> {
+    const statement = 'select id from trueup.history where stack = $1 order by id desc limit 1';
+    this.#newestId ??= { id: await this.#readText(statement, [], signals) };
+    return this.#newestId.id;
   }
 
   async showEntry(id: string, signals = noSignals): Promise<HistoryEntry | undefined> {

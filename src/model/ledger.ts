@@ -167,7 +167,7 @@ export const historyVersion = 1;
 /** One apply. `began` and `ended`: RFC 3339. Without `ended` it was killed, or is still running. */
 export interface HistoryEntry {
   readonly version: typeof historyVersion;
-  /** sorts by time: `20261120T114200123Z-7f3a` */
+  /** `20261120T114200123Z-7f3a`: sorts after all entries that began before, whatever the clocks of their machines said */
   readonly id: string;
   readonly stack: string;
   readonly run: RunIdentity;
@@ -270,11 +270,10 @@ export interface HistoryStore {
   keepEntries(entries: readonly HistoryEntry[]): Promise<void>;
   /** Newest first. @throws LedgerError when an entry cannot be read */
   listEntries(limit: number): Promise<readonly HistoryEntry[]>;
-  /**
-   * The same, but returns an error that names the entry in place of each entry that cannot be read.
-   * @param skipped how many of the newest entries are left out
-   */
+  /** The same, with an error that names the entry in place of each one that cannot be read. @param skipped leaves out the newest */
   readEntries(limit: number, skipped?: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
+  /** Also of a damaged entry. For a run that holds the lock: what the store read or wrote since then is not read again. */
+  newestEntryId(): Promise<string | undefined>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;
   /** Removes these entries; a missing entry is not an error. */
   removeEntries(ids: readonly string[]): Promise<void>;

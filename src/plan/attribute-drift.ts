@@ -77,11 +77,16 @@ export function runsOfStack(target: string, history: readonly (HistoryEntry | Le
   };
 }
 
-/** The entry with an end: a killed apply ended before the next one began, because two runs never hold the lock of a stack at once. */
+/**
+ * The entry with an end: a killed apply ended before the next one began, because two runs never hold the lock of a stack at once. If the
+ * next one seems to have begun earlier, the clocks of their machines differ, and that says nothing.
+ */
 function withEnd(entry: HistoryEntry, next: HistoryEntry | LedgerError | undefined): HistoryEntry {
   if (entry.ended !== undefined || next === undefined || next instanceof LedgerError) return entry;
-  const latest = Date.parse(entry.began) + longestRun;
-  return { ...entry, ended: new Date(Math.min(latest, Date.parse(next.began))).toISOString() };
+  const [begin, following] = [Date.parse(entry.began), Date.parse(next.began)];
+  const latest = begin + longestRun;
+  const end = following < begin ? latest : Math.min(latest, following);
+  return { ...entry, ended: new Date(end).toISOString() };
 }
 
 function requestsOf(all: readonly { readonly change: HistoryChange }[]): ReadonlySet<string> {

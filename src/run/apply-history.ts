@@ -96,11 +96,11 @@ export async function keepHistory(
         return false;
       },
     );
-  const now = nowText();
+  const began = host.now();
   const head = {
-    id: entryId(now, host.newId()),
+    id: entryId(began, host.newId(), await store.newestEntryId()),
     run,
-    began: now,
+    began: new Date(began).toISOString(),
     ...(from.commit === undefined ? uncommittedMember(from, commits) : from),
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
     ...(approvals.length === 0 ? {} : { approvals }),
@@ -192,9 +192,20 @@ function hasSameRecords(one: Ledger, other: Ledger): boolean {
   return before === after;
 }
 
-/** `20261120T114200123Z-7f3a`: sorts by time in milliseconds, and is unique. */
-function entryId(now: string, newId: string): string {
-  return `${now.replace(/[-:.]/g, '')}-${newId.slice(0, 4)}`;
+const idForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-/;
+
+const endOfYear9999 = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * `20261120T114200123Z-7f3a`: sorts after the newest entry, and is unique. It has the time of the begin, or one millisecond more than the
+ * newest entry: an apply on a machine whose clock is ahead must not count as newer than the ones after it.
+ * @param newest one of another form does not count
+ */
+function entryId(began: number, newId: string, newest = ''): string {
+  const [form = ''] = idForm.exec(newest) ?? [];
+  const after = Date.parse(form.replace(idForm, '$1-$2-$3T$4:$5:$6.$7Z')) + 1;
+  const time = after > began && after <= endOfYear9999 ? after : began;
+  return `${new Date(time).toISOString().replace(/[-:.]/g, '')}-${newId.slice(0, 4)}`;
 }
 
 /** How far the clock of each target is ahead of the local clock, where that is known. */

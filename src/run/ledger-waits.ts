@@ -22,6 +22,7 @@ const operations: Readonly<
   whyUnwritable: { purpose: 'to ask whether the ledger can be written', type: 'read' },
   listEntries: { purpose: 'to read the history', type: 'read' },
   readEntries: { purpose: 'to read the history', type: 'read' },
+  newestEntryId: { purpose: 'to read the history', type: 'read' },
   showEntry: { purpose: 'to read an entry of the history', type: 'read' },
   lock: { purpose: 'to take the lock', type: 'lock' },
   write: { purpose: 'to write the ledger', type: 'write' },

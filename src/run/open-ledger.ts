@@ -80,6 +80,7 @@ function limited(
     listEntries: (limit) => ask('listEntries', (signals) => store.listEntries(limit, signals)),
     readEntries: (limit, skipped) =>
       ask('readEntries', (signals) => store.readEntries(limit, skipped, signals)),
+    newestEntryId: () => ask('newestEntryId', (signals) => store.newestEntryId(signals)),
     showEntry: (id) => ask('showEntry', (signals) => store.showEntry(id, signals)),
     removeEntries: (ids) => ask('removeEntries', (signals) => store.removeEntries(ids, signals)),
     close: () => store.close(),

@@ -41,6 +41,17 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     expect(await open(url).listEntries(9)).toHaveLength(5);
   });
 
+  it('is not asked for the newest entry if that was read under the lock', async () => {
+    const url = server.newDatabase();
+    const store = open(url);
+    await store.lock(lock('mine'));
+    await store.keepEntries([entry('a')]);
+    await store.readEntries(1);
+    await store.keepEntries([entry('b')]);
+    server.run(url, 'drop schema trueup cascade');
+    expect(await store.newestEntryId()).toBe('b');
+  });
+
   it('can be read by a user with only read permission', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));

@@ -277,6 +277,19 @@ describe.each(places)('%s', (name, place) => {
         expect(await open().showEntry(id)).toBeUndefined();
     });
 
+    it('and knows the newest entry under its lock', async () => {
+      const open = place();
+      const store = open();
+      expect(await store.newestEntryId()).toBeUndefined();
+      await open().keepEntries([entry('e1'), entry('e3')]);
+      await store.lock(lock('mine'));
+      expect(await store.newestEntryId()).toBe('e3');
+      await store.keepEntries([entry('e2')]);
+      expect(await store.newestEntryId()).toBe('e3');
+      await store.keepEntries([entry('e4-other')]);
+      expect(await store.newestEntryId()).toBe('e4-other');
+    });
+
     it('during changes of ledger and lock', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);

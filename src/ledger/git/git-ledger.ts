@@ -43,7 +43,7 @@ class GitRef implements AbortableStore {
   readonly #stack: string;
   readonly #repository: GitRepository;
   readonly #own: OwnWrites;
-  /** the last state that this store read or wrote; used only for the first attempt of a write */
+  /** the last state that this store read or wrote; used for the first attempt of a write, and for what cannot change under the lock */
   #last: Snapshot | undefined;
   /** the last texts of ledger and lock by path, with the ids of their blobs: the content of an id never changes */
   readonly #texts = new Map<string, { readonly id: string; readonly text: string }>();
@@ -122,14 +122,17 @@ class GitRef implements AbortableStore {
     signals = noSignals,
   ): Promise<readonly (HistoryEntry | LedgerError)[]> {
     const { blobs } = await this.#readState(signals);
-    const paths = [...blobs.keys()].filter((path) => path.startsWith(historyFolder));
-    const newest = paths
-      .sort()
-      .reverse()
-      .slice(skipped, skipped + limit);
+    const newest = entryPaths(blobs).slice(skipped, skipped + limit);
     const ids = newest.map((path) => blobs.get(path) ?? '');
     const texts = await this.#repository.readBlobs(ids, signals.read);
     return texts.map((text, index) => tryEntry(text, this.#fileName(newest[index] ?? '')));
+  }
+
+  async newestEntryId(signals = noSignals): Promise<string | undefined> {
+    const { blobs } = this.#last ?? (await this.#readState(signals));
+    return entryPaths(blobs)[0]
+      ?.slice(historyFolder.length)
+      .replace(/\.json$/, '');
   }
 
   async showEntry(id: string, signals = noSignals): Promise<HistoryEntry | undefined> {
@@ -226,6 +229,14 @@ class GitRef implements AbortableStore {
   #fileName(path: string): string {
     return `the file ${quoted(path)} of ${this.place}`;
   }
+}
+
+/** newest first */
+function entryPaths(blobs: Snapshot['blobs']): readonly string[] {
+  return [...blobs.keys()]
+    .filter((path) => path.startsWith(historyFolder))
+    .sort()
+    .reverse();
 }
 
 function pathOf(entryId: string): string {

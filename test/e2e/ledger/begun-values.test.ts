@@ -1,7 +1,8 @@
 /** Values that an apply wrote before it was killed, or whose write got no answer: the ledger does not have them. */
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { killApply } from '../../support/cli/kill-apply.ts';
 
@@ -264,6 +265,34 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
     await setByHand(bench, other, { 'auto-apply': true });
     expect((await stack.plan()).changes).toMatchObject(expected);
   });
+
+  it.each([
+    { what: 'the whole stack', ahead: 24 * 3_600_000, options: [] },
+    { what: 'the whole stack', ahead: 20_000, options: [] },
+    { what: 'a part', ahead: 24 * 3_600_000, options: ['--select', 'Workspace/acme/other'] },
+  ])(
+    'is reset after an earlier apply of $what on a machine whose clock was $ahead ms ahead',
+    async ({ ahead, options }) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      const other = workspace('other', { description: 'new' });
+      await stack.setUp(workspace('app'), workspace('other'));
+      if (options.length > 0) {
+        await stack.declare(workspace('app'), workspace('other', { autoApply: true }));
+        await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+      }
+      await stack.declare(workspace('app'), other);
+      const now = () => Date.now() + ahead;
+      const before = await trueup(['apply', '--yes', ...options], {
+        ...{ cwd: stack.directory, env: secrets, now },
+      });
+      expect(before, before.out + before.err).toMatchObject({ code: 0 });
+      await stack.declare(workspace('app', { autoApply: true }), other);
+      await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+      await stack.declare(workspace('app'), other);
+      expect((await stack.plan()).changes).toMatchObject(reset);
+    },
+  );
 
   it('is reset after many applies of parts without it', async () => {
     const { stack } = await begun({ more: [workspace('other')] });

@@ -60,6 +60,27 @@ describe('trueup history', () => {
     expect((await stack.run(['history', '--limit', '1'], 0)).out.trim().split('\n')).toHaveLength(2);
   });
 
+  it('lists an apply first that came after one on a machine whose clock was a year ahead', async () => {
+    const stack = await (await openBench()).checkout();
+    const year = 366 * 24 * 3_600_000;
+    const begins = [Date.now() + year, Date.now(), Date.now() + 1000, Date.now() + year + 60_000];
+    for (const [index, began] of begins.entries()) {
+      await stack.declare(workspace('app', { description: `${index}` }));
+      const ended = await trueup(['apply', '--yes'], {
+        ...{ cwd: stack.directory, env: secrets, now: () => began },
+      });
+      expect(ended, ended.out + ended.err).toMatchObject({ code: 0 });
+    }
+    const entries = (await list(stack)).toReversed();
+    expect(entries.map(({ began }) => Date.parse(began))).toEqual(begins);
+    const inId = (time = 0) => new Date(time).toISOString().replace(/[-:.]/g, '');
+    const [first, , , last] = begins.map(inId);
+    expect(entries.map(({ id }) => id.replace(/-[0-9a-f]{4}$/, ''))).toEqual([
+      ...[first, inId((begins[0] ?? 0) + 1), inId((begins[0] ?? 0) + 2), last],
+    ]);
+    expect((await stack.run(['history', 'show', 'latest'], 0)).out).toContain('"3"');
+  });
+
   it('has no entry of an apply that had nothing to do, or that was refused', async () => {
     const stack = await (await openBench()).checkout();
     await stack.setUp(workspace('app'));

@@ -5,11 +5,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
-import { openBench, secrets } from '../../support/cli/bench.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
 const app = (description: string) => workspace('app', { description });
+
+/** Applies on a machine whose clock is a day ahead, and then on another one, which has to be the newest apply. */
+async function applyInOrder(
+  stack: Checkout,
+  machine: () => { readonly directory: string; readonly env: Readonly<Record<string, string>> },
+): Promise<void> {
+  for (const [description, ahead] of Object.entries({ ahead: 24 * 3_600_000, right: 0 })) {
+    await stack.declare(app(description));
+    const { directory: cwd, env } = machine();
+    if (cwd !== stack.directory) await cp(stack.directory, cwd, { recursive: true });
+    const run = (...args: string[]) => trueup(args, { cwd, env, now: () => Date.now() + ahead });
+    expect(await run('apply', '--yes')).toMatchObject({ code: 0 });
+    expect((await run('history', 'show', 'latest')).out).toContain(description);
+    expect((await run('history')).out.match(/1 applied/g)).toHaveLength(ahead === 0 ? 2 : 1);
+  }
+}
 
 describe('a ledger in git', () => {
   it('is shared by all clones, also shallow ones, without files in their work trees', async () => {
@@ -28,6 +44,12 @@ describe('a ledger in git', () => {
     expect((await other('history')).out).toContain('1 applied');
     const files = git(remote.directory, 'ls-tree', '-r', '--name-only', 'refs/trueup/payments');
     expect(files).toMatch(/^history\/\S+\.json\nledger\.json$/);
+  });
+
+  it('has the applies in their order if the clock of a machine is ahead', async () => {
+    const remote = makeRemote();
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
+    await applyInOrder(stack, () => ({ directory: remote.clone(), env: secrets }));
   });
 
   it('is locked for every clone', async () => {
@@ -75,6 +97,12 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
     expect(await run('apply', '--yes')).toMatchObject({ code: 0 });
     expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
     expect((await run('history')).out.match(/1 applied/g)).toHaveLength(2);
+  });
+
+  it('has the applies in their order if the clock of a machine is ahead', async () => {
+    const env = { ...secrets, TRUEUP_LEDGER_URL: server.newDatabase() };
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'postgres' } });
+    await applyInOrder(stack, () => ({ directory: stack.directory, env }));
   });
 
   it('may have its address in a file, relative to the stack', async () => {

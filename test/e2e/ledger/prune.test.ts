@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ledgerPruneSchema } from '../../../src/commands/ledger/schema.ts';
-import type { Checkout } from '../../support/cli/bench.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { type Checkout, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { holdLock, open } from '../../support/cli/locked-stack.ts';
 import { movableStack } from '../../support/cli/movable-stack.ts';
@@ -71,6 +72,18 @@ describe('trueup ledger prune', () => {
     const { stack } = await applied('all');
     expect(await answer(stack)).toMatchObject({ dropped: 2, kept: 1 });
     expect((await stack.run(['history', 'show', 'latest'], 0)).out).toContain('three');
+  });
+
+  it('keeps an apply on a machine whose clock was a year ahead, and those after it, but not older ones', async () => {
+    const { stack } = await applied('all');
+    const now = () => Date.now() + 366 * 24 * 3_600_000;
+    await stack.declare(workspace('app', { description: 'ahead' }));
+    const ended = await trueup(['apply', '--yes'], { cwd: stack.directory, env: secrets, now });
+    expect(ended, ended.out + ended.err).toMatchObject({ code: 0 });
+    await stack.declare(workspace('app', { description: 'right' }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await answer(stack)).toMatchObject({ dropped: 3, kept: 2 });
+    expect((await stack.run(['history', 'show', 'latest'], 0)).out).toContain('right');
   });
 
   it('does not let an approval of a dropped apply be used again, also after the ledger was lost', async () => {

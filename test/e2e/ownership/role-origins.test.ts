@@ -1,5 +1,6 @@
 /** The origin of a role decides what happens when its manifest is removed: a created role is deleted, an adopted role stays. */
 import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, removalRequest } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
@@ -166,10 +167,18 @@ describe('a role that was found exactly as declared', () => {
 });
 
 describe('a role whose creation was interrupted', () => {
-  async function interrupted() {
+  /** @param ahead by how much the clock of the machine of an apply before that was ahead */
+  async function interrupted(ahead?: number) {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.setUp(anchor);
+    if (ahead !== undefined) {
+      await stack.declare(anchor, role('early'));
+      const before = { cwd: stack.directory, env: secrets, now: () => Date.now() + ahead };
+      expect(await trueup(['apply', '--yes'], before)).toMatchObject({ code: 0 });
+      await stack.declare(anchor);
+      await stack.run(['apply', '--yes'], 0);
+    }
     await stack.declare(anchor, shared);
     let applying = startTrueup(['--version'], { cwd: stack.directory });
     const env = { ...secrets, TRUEUP_RUN_ID: '771' };
@@ -193,15 +202,21 @@ describe('a role whose creation was interrupted', () => {
     };
   }
 
-  it('is ours because the history says that we were creating it, and is deleted later', async () => {
-    const { bench, stack, again } = await interrupted();
-    await stack.run(['plan', '--exit-code'], 0);
-    expect(await again()).toMatchObject({ code: 0 });
-    expect(await originOf(stack)).toBe('created');
-    await stack.declare(anchor);
-    await stack.run(['apply', '--yes'], 0);
-    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
-  });
+  it.each([
+    ['', undefined],
+    [', also after an apply on a machine whose clock was a day ahead', 24 * 3_600_000],
+  ])(
+    'is ours because the history says that we were creating it, and is deleted later%s',
+    async (_, ahead) => {
+      const { bench, stack, again } = await interrupted(ahead);
+      await stack.run(['plan', '--exit-code'], 0);
+      expect(await again()).toMatchObject({ code: 0 });
+      expect(await originOf(stack)).toBe('created');
+      await stack.declare(anchor);
+      await stack.run(['apply', '--yes'], 0);
+      expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+    },
+  );
 
   it.each([
     ['that changed something', [role('one-more')]],

@@ -37,6 +37,16 @@ async function useAll(store: StackStore): Promise<void> {
   await store.unlock('mine');
 }
 
+it('The remote is not asked for the newest entry by a run that has taken the lock', async () => {
+  const remote = makeRemote();
+  const [ours, theirs] = [open(remote.clone()), open(remote.clone())];
+  await ours.read();
+  await theirs.keepEntries([entry('e1')]);
+  await ours.lock(lock('mine'));
+  rmSync(remote.directory, { recursive: true });
+  expect(await ours.newestEntryId()).toBe('e1');
+});
+
 describe('the repository of the user', () => {
   it('stays unchanged, including all files', async () => {
     const clone = makeRemote().clone();

@@ -121,6 +121,15 @@ it('A killed apply may have written until the latest end of a run', () => {
   ).toEqual(['bob', 'ci (maybe ours)']);
 });
 
+it('A killed apply may have written until the latest end of a run if the next one was on a machine with another clock', () => {
+  const { ended: _, ...killed } = apply();
+  const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
+  const next = apply({ began: text(minutes(-20)), ended: text(minutes(-19)), changes: [] });
+  expect(
+    names([event('ci', minutes(20)), event('bob', minutes(90))], [next, { ...killed, changes: [change] }]),
+  ).toEqual(['bob', 'ci (maybe ours)']);
+});
+
 it('A killed apply had ended when the next one began', () => {
   const { ended: _, ...killed } = apply();
   const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
