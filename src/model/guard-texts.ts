@@ -97,6 +97,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
     more: [
       'It also fires if the ledger has the id of a resource under another name of the stack. For example, two workspaces exchanged their names in the service. Then the plan would write the settings of one into the other. The guard names both ids, and blocks even if the stack allows it. Give the resources their names back in the service.',
       'The id in the record of the resource counts. For a resource that did not have the name before, the ids in the records of all others in the target count.',
+      'It also fires if the plan deletes or releases a resource under another name than the ledger has for it, and a document is a removal request for the former name.',
       'It also fires if nothing else of the resource changes. The apply that acknowledges it records the new id.',
     ],
     check: 'make sure that the name refers to the right object now; otherwise write another name, or the id',

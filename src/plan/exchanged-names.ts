@@ -4,6 +4,7 @@
  */
 import { idKey } from '../compare/match-ids.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { ChangedName } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
@@ -16,6 +17,8 @@ export interface ExchangedName {
   readonly address: Address;
   /** the address that the ledger has for the resource with the name; undefined if it has no record of it any more */
   readonly recordedAs: AddressText | undefined;
+  /** the plan only removes the resource itself, and the ledger has no other one under its name */
+  readonly isRemoved: boolean;
   /** about both resources, with their ids */
   readonly messages: readonly string[];
   readonly name: ChangedName;
@@ -77,7 +80,7 @@ function exchangedNames(
     return [...named.values()].flatMap((resource) => {
       const id = resource === address ? live?.id : context.live.get(formatAddress(resource))?.id;
       const known = id === undefined ? undefined : exchangedWith(context, resource, id);
-      return id === undefined || known === undefined ? [] : [{ address, resource, id, ...known }];
+      return id === undefined || known === undefined ? [] : [{ address, action, resource, id, ...known }];
     });
   });
   if (found.length === 0) return [];
@@ -88,6 +91,8 @@ function exchangedNames(
     ]),
   );
   return found.map((one) => {
+    const isOwn = one.resource === one.address;
+    const removed = isOwn ? removals[one.action] : undefined;
     const now = one.former === undefined ? undefined : nameNow.get(idKey(one.resource, one.former));
     const { address, id, recordedAs, former } = one;
     const resource = formatAddress(one.resource);
@@ -95,7 +100,8 @@ function exchangedNames(
     return {
       address,
       recordedAs,
-      messages: [exchangedText({ ...one, isOwn: one.resource === address }, now)],
+      isRemoved: isRemovedOnly(former, removed),
+      messages: [exchangedText({ ...one, isOwn, removed }, now)],
       name: { address, resource, id, recorded, ...(recordedAs === undefined ? {} : { recordedAs }) },
     };
   });
@@ -109,11 +115,23 @@ interface Exchanged {
   readonly former: string | undefined;
   /** the name is that of the planned resource itself, not of one that it refers to */
   readonly isOwn: boolean;
+  /** what the plan does with the resource itself, if it removes it */
+  readonly removed: 'deletes' | 'releases' | undefined;
+}
+
+const removals: Partial<Record<Change['action'], 'deletes' | 'releases'>> = {
+  delete: 'deletes',
+  release: 'releases',
+};
+
+/** Whether the plan only removes a resource under another name, which was never that of another one. */
+function isRemovedOnly(former: Exchanged['former'], removed: Exchanged['removed']): boolean {
+  return removed !== undefined && former === undefined;
 }
 
 /** @param now the name that the former holder of the name has now */
 function exchangedText(
-  { resource, id, recordedAs, former, isOwn }: Exchanged,
+  { resource, id, recordedAs, former, isOwn, removed }: Exchanged,
   now: string | undefined,
 ): string {
   const subject = isOwn ? '' : `${quoted(formatAddress(resource))} is another resource now: `;
@@ -122,7 +140,11 @@ function exchangedText(
   const other = former === undefined ? '' : `, and has ${quoted(former)} ${under}, which ${whereabouts}`;
   const known =
     recordedAs === undefined ? `no record of ${quoted(id)}` : `${quoted(id)} as ${quoted(recordedAs)}`;
-  return `${subject}the ledger has ${known}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`;
+  const removal = removed === undefined ? '' : `; this plan ${removed} ${quoted(id)}`;
+  const fix = isRemovedOnly(former, removed)
+    ? `to keep it, declare it as ${quoted(resource.name)}`
+    : 'give them their names back in the service, or apply what is declared to the resources as they are called now';
+  return `${subject}the ledger has ${known}${other}${removal}: ${fix}`;
 }
 
 /** The recorded address of a live resource and the recorded id of its name, if these show that its name was exchanged. */

@@ -22,7 +22,13 @@ import { type CountedGuard, countGuards, type CountInput, countOwnership } from 
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import type { FoundNames } from './exchanged-names.ts';
-import { exchangedMessage, guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
+import {
+  exchangedMessage,
+  guardMessages,
+  identityGuards,
+  removedElsewhereMessage,
+  type UncountedGuard,
+} from './identity-guards.ts';
 import { loosenedGuards } from './loosened.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
@@ -137,7 +143,7 @@ function referenceFindings({ references }: FoundNames): readonly CountedGuard[] 
 
 /** Exchanged names always block: no setting of a stack can allow in general that a name refers to another resource. */
 function exchangedFindings({ exchanged }: FoundNames): Finding[] {
-  const about = { id: 'reference-changed', always: true, says: exchangedMessage } as const;
+  const about = { id: 'reference-changed', always: true } as const;
   const byAddress = Map.groupBy(exchanged, ({ address }) => formatAddress(address));
   const hits = [...byAddress.values()].flatMap(([first, ...more]) =>
     first === undefined
@@ -145,6 +151,7 @@ function exchangedFindings({ exchanged }: FoundNames): Finding[] {
       : [
           {
             ...{ ...about, address: first.address },
+            says: first.isRemoved ? removedElsewhereMessage : exchangedMessage,
             messages: [first, ...more].flatMap(({ messages }) => messages),
           },
         ],

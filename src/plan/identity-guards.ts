@@ -162,6 +162,10 @@ const replacedMessage =
 export const exchangedMessage =
   'would be applied to another resource than before: names were changed in the service';
 
+/** For `reference-changed`, if a resource is removed under another name than the ledger has for it. */
+export const removedElsewhereMessage =
+  'would be removed under another name than before: names were changed in the service';
+
 /** For `takeover`, if the resource is deleted. */
 const givenBackMessage = 'would be deleted, although this stack took it over from another one';
 

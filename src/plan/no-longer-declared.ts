@@ -8,6 +8,7 @@ import { quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
 import { keptAsBegun } from './begun-writes.ts';
+import { withRemovalsElsewhere } from './former-name-requests.ts';
 import { keepNonEmpty } from './non-empty-containers.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -50,7 +51,7 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
     const verdict = unlessMoving(context, address, checkRemovalRequest(context, removalRequest));
     verdicts.set(formatAddress(address), verdict);
   }
-  return keepNonEmpty(context, verdicts);
+  return withRemovalsElsewhere(context, keepNonEmpty(context, verdicts));
 }
 
 function isDeclared(context: PlanContext, text: AddressText): boolean {

@@ -114,12 +114,18 @@ export function checkRemovalRequest(context: PlanContext, removalRequest: Desire
   return unlessIncomplete(context, address, isForced ? removal : unlessBlocked(context, live, removal));
 }
 
-/** For a name that no resource has. A recorded resource may have another name now: its record stays until it is recorded there. */
-function goneOrRenamed(context: PlanContext, address: Address): Removal {
+/** The recorded resource of a name that no resource has, if it has another name now. */
+export function renamedResource(context: PlanContext, address: Address): LiveResource | undefined {
   const text = formatAddress(address);
   const { id } = context.ledger.records.get(text) ?? {};
-  const renamed = id === undefined ? undefined : context.liveWithId(address, id);
-  if (renamed === undefined || context.unmatched.includes(text))
+  if (id === undefined || context.live.has(text) || context.unmatched.includes(text)) return undefined;
+  return context.liveWithId(address, id);
+}
+
+/** For a name that no resource has. A recorded resource may have another name now: its record stays until it is recorded there. */
+function goneOrRenamed(context: PlanContext, address: Address): Removal {
+  const renamed = renamedResource(context, address);
+  if (renamed === undefined)
     return { is: 'forget', notice: { address, message: 'it is gone: its removal request can be deleted' } };
   const now = quoted(renamed.address.name);
   if (context.desired.has(formatAddress(renamed.address))) {

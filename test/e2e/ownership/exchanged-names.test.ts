@@ -196,6 +196,9 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     await rename(bench, { a: 'b', b: 'a' });
     await stack.declare(removalRequest('Workspace', 'a', 'safe'), ...two.slice(1));
     expect(await exchanged(stack)).toContain(atA);
+    const { guards } = await stack.plan();
+    const says = guards.flatMap(({ concerns }) => concerns.flatMap((concern) => concern.says));
+    expect(says.join()).toContain('under this name, which is called "b" now; this plan deletes "ws-');
     await stack.run(['apply', '--yes'], 5);
   });
 

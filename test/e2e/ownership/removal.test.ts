@@ -264,11 +264,68 @@ describe('a removal request', () => {
     const path = `/workspaces/${await bench.idOf('app')}`;
     await bench.byHand.patch(path, { data: { type: 'workspaces', attributes: { name: 'renamed' } } });
     await stack.declare(removalRequest('Workspace', 'app', 'force'), anchor);
-    expect((await stack.run(['plan'], 0)).out).toContain('its name in the service is "renamed" now');
+    const { out } = await stack.run(['plan'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'its name in the service is "renamed" now: it is released as no longer declared, see the change of "Workspace/acme/renamed"',
+    );
     await stack.applyAcknowledged();
     const readers = await bench.byHand.get(`${path}/relationships/remote-state-consumers`);
     expect(readers.resources).toHaveLength(1);
     await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it.each([
+    ['safe', 'it is removed as no longer declared, see the change of "Workspace/acme/renamed"'],
+    [
+      'force',
+      'it is removed as no longer declared, and not by force, see the change of "Workspace/acme/renamed"',
+    ],
+  ] as const)(
+    'for the former name of a workspace that this stack created (%s) says that it is deleted under its present name',
+    async (remove, says) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.setUp(workspace('app'), anchor);
+      const id = await bench.idOf('app');
+      await bench.byHand.update(id, { name: 'renamed' });
+      await stack.declare(removalRequest('Workspace', 'app', remove), anchor);
+      const { changes, mentions, guards } = await stack.plan();
+      expect(changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+        'delete Workspace/acme/renamed',
+      ]);
+      expect(mentions.map(({ address, message }) => [address, message])).toEqual([
+        ['Workspace/acme/app', `its name in the service is "renamed" now: ${says}`],
+      ]);
+      expect(guards.map(({ id: guard, message, concerns }) => [guard, message, concerns[0]?.says])).toEqual([
+        [
+          'reference-changed',
+          '1 Workspace in "acme" would be removed under another name than before: names were changed in the service',
+          [
+            `the ledger has "${id}" as "Workspace/acme/app"; this plan deletes "${id}": to keep it, declare it as "renamed"`,
+          ],
+        ],
+      ]);
+      await stack.applyAcknowledged();
+      expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+      expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain(
+        'its removal request can be deleted',
+      );
+    },
+  );
+
+  it('for the former name of a workspace is superfluous beside one for its present name', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), anchor);
+    await bench.byHand.update(await bench.idOf('app'), { name: 'renamed' });
+    const requests = ['app', 'renamed'].map((name) => removalRequest('Workspace', name, 'safe'));
+    await stack.declare(...requests, anchor);
+    const { out } = await stack.run(['plan'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'its name in the service is "renamed" now: the removal request for "renamed" removes it fix: delete this removal request',
+    );
+    await stack.applyAcknowledged();
+    expect(await bench.idsOf('renamed')).toEqual([]);
   });
 
   it('for the former name of a workspace that is declared with a new one does not remove it', async () => {
