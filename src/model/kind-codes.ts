@@ -137,7 +137,7 @@ export const kindCodes = {
   'tags-unread': {
     title: 'Tags could not be read, so no change of them can be planned',
     class: 'incomplete',
-    fix: 'let the token read them',
+    fix: 'let the token read them; if the list of workspaces was incomplete, plan again',
   },
   'no-claims': {
     title: 'The service keeps no ownership tags, so a workspace cannot show which stack owns it',
@@ -199,7 +199,7 @@ export const kindCodes = {
   'consumers-unread': {
     title: 'The consumers of a state could not be read',
     class: 'incomplete',
-    fix: 'let the token read them',
+    fix: 'let the token read them; if the list of workspaces was incomplete, plan again',
   },
   // who may log in
   'empty-names': {

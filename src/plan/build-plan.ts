@@ -28,7 +28,7 @@ import { contentOf, findGuards, withRisks } from './find-guards.ts';
 import type { ResponseCheck } from './verify-responses.ts';
 import { changedNamesOf, type ExchangedName, findChangedNames, idNow } from './exchanged-names.ts';
 import { liveSecretNames } from './secret-names.ts';
-import { joinForeignIds } from './our-tags.ts';
+import { joinProblems } from './join-problems.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
 import {
   decidesAbout,
@@ -150,7 +150,7 @@ export function buildPlan(input: PlanInput): PlanResult {
       ...noticesOfUnchanged(drafts),
       ...doneMoves(context).filter(({ address }) => isInPart(context, along)(address)),
     ]),
-    problems: asReported(joinForeignIds(problems)),
+    problems: asReported(joinProblems(problems)),
     guards: findGuards(context, drafts, { all, removedByParts: input.removedByParts, names }),
     coverage: coverageOf(input, context, changes),
     digest: digestOf(meaning),

@@ -5,7 +5,6 @@
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
-import { splitQuoted } from '../model/quoted.ts';
 import {
   type LiveResource,
   type OwnershipEvidence,
@@ -178,27 +177,4 @@ function withRecordedOwnership(
     recorded: true,
     ...(from === undefined ? {} : { moving: true as const }),
   });
-}
-
-/** One problem for all resources whose ownership tags have the same foreign id, at the place of the first. */
-export function joinForeignIds(problems: readonly Diagnostic[]): Diagnostic[] {
-  const isForeign = ({ code }: Diagnostic) => code === 'claimed-by-another-id';
-  const parts = problems.filter(isForeign).map((problem) => {
-    // The message begins with the address, and the rest is about the id.
-    const [, name = '', ...rest] = splitQuoted(problem.message);
-    return { problem, name, rest: rest.join('') };
-  });
-  const joined = [...Map.groupBy(parts, ({ rest }) => rest)].flatMap(([rest, group]) => {
-    const [first] = group;
-    if (first === undefined || group.length === 1) return group.map(({ problem }) => problem);
-    const names = firstNames(group.map(({ name }) => name));
-    return [{ ...first.problem, message: `each of ${group.length} resources (${names})${rest}` }];
-  });
-  return [...problems.filter((problem) => !isForeign(problem)), ...joined];
-}
-
-/** @param names in quotes */
-function firstNames(names: readonly string[]): string {
-  const more = names.length > 4 ? ` and ${names.length - 3} more` : '';
-  return `${names.slice(0, more === '' ? 4 : 3).join(', ')}${more}`;
 }

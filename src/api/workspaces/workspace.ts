@@ -3,6 +3,7 @@
  * its name (wire/workspaces 5.4).
  */
 import type { Address } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { NameRule } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -15,6 +16,8 @@ export interface WorkspaceItem {
   readonly relationships: JsonObject;
   /** its index in the list, if the list shows its tags as well */
   readonly listIndex?: number;
+  /** the list lacks it, and it was found by its id */
+  readonly unlisted?: true;
 }
 
 /** The workspace in a document; undefined for any other value. Source: wire/workspaces 5.3. */
@@ -99,6 +102,26 @@ function readRights(permissions: JsonObject): Rights {
 export function workspaceOf({ target, name }: Address): Address {
   return { kind: 'Workspace', target, name };
 }
+
+/**
+ * Message and fix for a part of a workspace that is read by way of the list: tag bindings, consumers.
+ * @param what the part, as a subject
+ */
+export function unreadPart(what: string, { facts }: LiveResource): Pick<Diagnostic, 'message' | 'fix'> {
+  return facts['unlisted'] === true
+    ? {
+        message: `the list of workspaces lacks some that exist, so ${what} could not be read`,
+        fix: listFix,
+      }
+    : {
+        message: `${what} could not be read`,
+        fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
+      };
+}
+
+/** What to do about a list that lacks workspaces. */
+export const listFix =
+  'plan again; if the list stays incomplete, check what answers between trueup and the service, such as a cache';
 
 // The rule for names of workspaces (wire/workspaces 5.4), for all kinds whose documents name one.
 

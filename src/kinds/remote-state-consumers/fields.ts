@@ -2,13 +2,14 @@
  * How consumers compare: as a set of names. Gives live consumers the names that manifests have for them, and decides what is
  * compared while the state is shared with everyone and the list is unknown.
  */
-import { workspaceOf } from '../../api/workspaces/workspace.ts';
+import { unreadPart, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { set } from '../../compare/comparisons.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldsOf, FieldTable } from '../../model/field.ts';
 import type { CompareContext, PreparedSpecs } from '../../model/kind-specs.ts';
 import { quoted } from '../../model/quoted.ts';
+import type { LiveResource } from '../../model/resource.ts';
 import { consumersOf, edgesOf, type LiveConsumers } from './read.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
@@ -22,7 +23,7 @@ export function prepare(context: Comparison): PreparedSpecs<RemoteStateConsumers
   const { address, desired, live, peer } = context;
   const workspace = peer(workspaceOf(address));
   if (live === undefined) {
-    return { desired, problems: workspace.live === undefined ? [] : [unread(context)] };
+    return { desired, problems: workspace.live === undefined ? [] : [unread(context, workspace.live)] };
   }
   if (desired.consumers === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
   if (live.facts.project === true)
@@ -81,12 +82,11 @@ function sharedWithProject({ address }: Comparison): Diagnostic {
   };
 }
 
-function unread({ address }: Comparison): Diagnostic {
+function unread({ address }: Comparison, workspace: LiveResource): Diagnostic {
   return {
     code: 'consumers-unread',
     severity: 'error',
     class: 'incomplete',
-    message: `the consumers of ${quoted(formatAddress(workspaceOf(address)))} could not be read`,
-    fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
+    ...unreadPart(`the consumers of ${quoted(formatAddress(workspaceOf(address)))}`, workspace),
   };
 }

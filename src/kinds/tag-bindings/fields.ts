@@ -10,7 +10,7 @@ import {
   ownershipFromTag,
   type Tags,
 } from '../../api/workspaces/tag-bindings.ts';
-import { rightsOf, type WorkspaceItem, workspaceOf } from '../../api/workspaces/workspace.ts';
+import { rightsOf, unreadPart, type WorkspaceItem, workspaceOf } from '../../api/workspaces/workspace.ts';
 import { set, stringMap } from '../../compare/comparisons.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -99,8 +99,7 @@ function unread({ address, peer }: Comparison): Diagnostic[] {
       code: 'tags-unread',
       severity: 'error',
       class: 'incomplete',
-      message: `the tag bindings for ${quoted(formatAddress(address))} could not be read`,
-      fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
+      ...unreadPart(`the tag bindings for ${quoted(formatAddress(address))}`, workspace.live),
     },
   ];
 }

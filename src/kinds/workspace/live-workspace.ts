@@ -73,6 +73,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
     inherited: inheritedValues(spec, facts),
     facts: {
       ...facts,
+      ...(item.unlisted === true ? { unlisted: true } : {}),
       ...(ownMode === undefined ? {} : { ownMode }),
       ...(keepsTagCase || hasUpperCaseTag(item) ? { keepsTagCase: true } : {}),
       ...(fileTriggersDerived === undefined ? {} : { fileTriggersDerived }),

@@ -2,20 +2,17 @@
  * Reads the workspaces of an organization: the shared list, and details that it does not include, only for workspaces that
  * concern the stack.
  */
-import { type Address, formatAddress, knownAddress, parseAddress } from '../../model/address.ts';
+import { type Address, formatAddress, knownAddress } from '../../model/address.ts';
 import { memberOf } from '../../model/json.ts';
 import { type LiveSet, noResources, type OnPage, type ReadRequest, type Session } from '../../model/kind.ts';
 import type { Action } from '../../model/change.ts';
 import { isDeclaration, parseOwnershipTag, type Spec } from '../../model/resource.ts';
-import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import { pageSize } from '../../api/read-pages.ts';
 import type { BoundTags } from '../../api/workspaces/tag-bindings.ts';
 import { listWorkspaces, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
 import {
-  belongs,
   readWorkspace,
-  readWorkspaceAnywhere,
   readWorkspaceWithTags,
   unread,
   workspacesOnPage,
@@ -30,6 +27,7 @@ import {
 } from '../../api/workspaces/workspace.ts';
 import { predictAssessments, predictCreations, predictInherited, type WorkspaceReading } from './predict.ts';
 import { predictRefusals } from './predict-refusals.ts';
+import { readUnlisted } from './read-unlisted.ts';
 import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, whyUnexpected } from './live-workspace.ts';
 import {
   hasOwnModeMark,
@@ -52,7 +50,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const needsTags = reliesOnOwnershipTags(session, request);
   if (list.keepsTags === false && needsTags) return { ...noResources, unplannable: noOwnershipTags };
-  const missing = await readMissing(session, list, request);
+  const missing = await readUnlisted(session, list, request);
   const isRelevant = concernsStack(request);
   const items = [...list.items, ...missing.items];
   const removable = mayBeRemoved(session, request);
@@ -95,7 +93,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     predictedNotes,
     inheritable,
     refusedValues,
-    ...(list.total === undefined ? {} : { total: list.total }),
+    // A list that lacks workspaces does not count them either; `incomplete` reports it.
+    ...(list.total === undefined || missing.items.length > 0 ? {} : { total: list.total }),
     incomplete: [
       ...list.incomplete,
       ...missing.incomplete,
@@ -180,53 +179,6 @@ export async function whyNotGone(
   const named = await readWorkspace(session, name);
   if (named === undefined || named.id !== id) return undefined;
   return `workspace ${quoted(name)} was not read: it is found by its name, but reading it by its id returns "not found"`;
-}
-
-/**
- * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read. One that cannot be
- * read counts as existing (`unseen`), unless another workspace has its name now.
- */
-async function readMissing(session: Session, list: WorkspaceList, { records, deleted }: Request) {
-  const missing = [...records].flatMap(([text, { id }]) =>
-    id === undefined || list.byId.has(id) || deleted?.has(text) ? [] : [{ text, id }],
-  );
-  const readings = await Promise.all(
-    missing.map(async ({ text, id }) => ({ text, ...(await readById(session, id)) })),
-  );
-  return {
-    items: readings.flatMap(({ item }) => item ?? []),
-    incomplete: readings.flatMap(({ unread }) => unread ?? []),
-    elsewhere: readings.flatMap(({ text, elsewhere }) =>
-      elsewhere === undefined ? [] : [[text, elsewhere] as const],
-    ),
-    unseen: readings.flatMap(({ text, unread }) =>
-      unread === undefined || list.byName.has(parseAddress(text).name) ? [] : [[text, unread] as const],
-    ),
-  };
-}
-
-interface ReadById {
-  readonly item?: WorkspaceItem;
-  /** why it could not be read */
-  readonly unread?: string;
-  /** where it is, if not in this target: then the record was made for another organization */
-  readonly elsewhere?: string;
-}
-
-async function readById(session: Session, id: string): Promise<ReadById> {
-  try {
-    const item = await readWorkspaceAnywhere(session, id);
-    if (item === undefined || (await belongs(session, item))) return item === undefined ? {} : { item };
-    const home = relatedId(item, 'organization');
-    const where =
-      home === null
-        ? `not in organization ${quoted(session.target.organization ?? '')}`
-        : `in organization ${quoted(home)}`;
-    return { elsewhere: `the workspace ${quoted(item.name)} (${id}) is ${where}` };
-  } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    return { unread: `a workspace in the ledger could not be read: ${error.message}` };
-  }
 }
 
 /** Whether a workspace concerns the stack: it is declared, a `renamedFrom` names it, it is recorded, or an export selects it. */

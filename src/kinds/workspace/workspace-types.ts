@@ -40,6 +40,8 @@ export type LockFacts = {
 };
 
 export type WorkspaceFacts = LockFacts & {
+  /** the list lacks it, and it was found by its id: what comes with the list was not read for it */
+  readonly unlisted?: true;
   readonly resourceCount?: Json;
   readonly globalRemoteState?: boolean;
   /** whether it inherits its duration from its project; null: the service does not report it, as for a project without one */

@@ -22,6 +22,11 @@ function miscounted(body: unknown): unknown {
   );
 }
 
+/** The answer of a service without totals whose list has only its first items. */
+const firstItems = (count: number) => (body: unknown) => ({
+  data: (body as { data: readonly unknown[] }).data.slice(0, count),
+});
+
 describe('plan', () => {
   it('sends only GET and LIST, and one request for the rights of its token', async () => {
     const bench = await openBench();
@@ -112,6 +117,14 @@ describe('an incomplete read', () => {
     [
       'pages whose total does not match',
       { method: 'GET', path: /\/workspaces\?/, fault: { rewrite: miscounted } },
+    ],
+    [
+      'a list of workspaces without a total that has none of the two in the ledger',
+      { method: 'GET', path: /\/workspaces\?/, fault: { rewrite: firstItems(0) } },
+    ],
+    [
+      'a list of workspaces without a total that has one of the two in the ledger',
+      { method: 'GET', path: /\/workspaces\?/, fault: { rewrite: firstItems(1) } },
     ],
     [
       'a forbidden list of roles',

@@ -111,6 +111,60 @@ const without = (name: string) => (body: unknown) => {
   return { ...rest, data: others, meta: { ...meta, pagination: { 'total-count': others.length } } };
 };
 
+/** An empty list without a total. */
+const none = () => ({ data: [] });
+
+describe('workspaces that the list lacks', () => {
+  const list = { path: /organizations\/acme\/workspaces\?/, times: 100 };
+
+  it.each([
+    ['without a total', ['app', 'old', 'other'], none],
+    ['with a total of its own', ['old'], without('old')],
+  ])('prove that a list %s is not complete, so nothing is deleted', async (_, lacking, rewrite) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), workspace('old'), workspace('other'));
+    await stack.declare(workspace('app', { autoApply: true }), workspace('other'));
+    bench.wire.add({ ...list, fault: { rewrite } });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    const names = lacking.map((name) => `"${name}"`).join(', ');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      `because acme: the list of workspaces of organization "acme" lacks ${names}, which ${lacking.length === 1 ? 'is found by its id' : 'are found by their ids'}, so it may lack others, too: plan again;`,
+    );
+    expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('old')).toEqual([]);
+  });
+
+  it('are one problem for all their tags and one for all their consumers, with the cause first', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const documents = ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      workspace(name, { tags: { env: 'dev' }, remoteStateConsumers: ['other'] }),
+    );
+    await stack.setUp(...documents, workspace('other'));
+    bench.wire.add({ ...list, fault: { rewrite: none } });
+    const { problems, coverage } = await stack.plan(1);
+    const cause = 'the list of workspaces lacks some that exist, so';
+    expect(problems.map(({ code, message }) => [code, message])).toEqual([
+      [
+        'tags-unread',
+        `${cause} the tag bindings for each of 5 resources ("TagBindings/acme/a", "TagBindings/acme/b", "TagBindings/acme/c" and 2 more) could not be read`,
+      ],
+      [
+        'consumers-unread',
+        `${cause} the consumers of each of 5 resources ("Workspace/acme/a", "Workspace/acme/b", "Workspace/acme/c" and 2 more) could not be read`,
+      ],
+    ]);
+    expect(problems.map(({ fix }) => fix)).toEqual([
+      expect.stringMatching(/^plan again; if the list stays incomplete, /),
+      expect.stringMatching(/^plan again; if the list stays incomplete, /),
+    ]);
+    expect(coverage.complete).toBe(false);
+  });
+});
+
 describe('a workspace that the list lacks', () => {
   it('has tags that were not read, and drift does not report them as gone', async () => {
     const bench = await openBench();
