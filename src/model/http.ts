@@ -143,6 +143,16 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
+const joinedSignals = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
+
+/** A signal that aborts with either of two, and is made once: Node keeps it for as long as them, and all requests of a run need it. */
+export function joinSignals(one: AbortSignal, other: AbortSignal): AbortSignal {
+  const known = joinedSignals.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
+  const joined = known.get(other) ?? AbortSignal.any([one, other]);
+  joinedSignals.set(one, known.set(other, joined));
+  return joined;
+}
+
 // Whether an address sends a token where others may read it: by plain HTTP to a host outside of this machine and of private networks.
 
 const privateNames = /^[^.]+$|(?:^|\.)(?:localhost|internal|local|lan|home\.arpa)$/;

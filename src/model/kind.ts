@@ -7,7 +7,8 @@ import type { Address, AddressText } from './address.ts';
 import type { Call } from './call.ts';
 import type { Action, Change } from './change.ts';
 import type { Diagnostic, Severity } from './diagnostic.ts';
-import type { CallContext, CallOwner, MarkContext, PlannedCalls, ReturnedFields } from './kind-calls.ts';
+import type { CallContext, CallOwner, MarkContext, WithBegunMarks } from './kind-calls.ts';
+import type { PlannedCalls, ReturnedFields } from './kind-calls.ts';
 import type { CompareContext, Inheritable, Named, PreparedSpecs } from './kind-specs.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
@@ -48,9 +49,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** The other resources that this one names. */
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
   /**
-   * The spec that an export writes for a live resource, if that is not simply the live spec: it leaves out values that depend on
-   * another field, that are temporary, or that belong to others. `defaults` are the stack's defaults: a field that they set is
-   * always written, because otherwise the default would override the live value.
+   * The spec that an export writes, if that is not simply the live one: without values that depend on another field, are temporary, or
+   * belong to others. A field that the stack's `defaults` set is always written: otherwise the default would override the live value.
    */
   readonly toManifest?: (live: L, defaults: Named<D>) => Description;
 
@@ -106,15 +106,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
   readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;
-  /**
-   * The record with the marks that the ledger lacks because an apply did not end. @param begun what such applies may have written, the
-   * oldest first; it may be live, or not
-   */
-  readonly withBegunMarks?: (
-    record: LedgerRecord<Named<D>>,
-    live: L,
-    begun: readonly FieldChange[],
-  ) => LedgerRecord<Named<D>>;
+  readonly withBegunMarks?: WithBegunMarks<D, L>;
 
   // Ownership: which stack owns a resource, and what removals change.
   readonly ownership: Ownership;

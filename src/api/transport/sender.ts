@@ -3,7 +3,14 @@
  * is sent once: its result shows whether it may be sent again, after the applier has read the resource.
  */
 import type { Dispatcher } from 'undici';
-import { type NextAttempt, type Answer, isSealed, untilAborted, WireError } from '../../model/http.ts';
+import {
+  type NextAttempt,
+  type Answer,
+  isSealed,
+  joinSignals,
+  untilAborted,
+  WireError,
+} from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -43,8 +50,6 @@ export class Sender {
   readonly #connection: Connection;
   readonly #dispatcher: Dispatcher;
   readonly #provider: TokenProvider | undefined;
-  /** by `stop`, the signal that aborts with it or with the connection */
-  readonly #joinedStops = new WeakMap<AbortSignal, AbortSignal>();
   #requestCount = 0;
 
   constructor({ connection, dispatcher, token }: SenderOptions) {
@@ -328,13 +333,8 @@ export class Sender {
 
   /** The signal that ends all waits before an attempt: the signal of the request, or `stop`, which lets a sent request finish. */
   #endOfWaits(attempt: Attempt): AbortSignal {
-    const { signal, stop } = attempt.request;
-    if (stop === undefined) return this.#signalOf(attempt);
-    if (signal !== undefined) return AbortSignal.any([signal, stop]);
-    // All requests of an apply share their `stop`. Node keeps a joined signal for as long as its parts, so each request must not add one.
-    const joined = this.#joinedStops.get(stop) ?? AbortSignal.any([this.#connection.signal, stop]);
-    this.#joinedStops.set(stop, joined);
-    return joined;
+    const { stop } = attempt.request;
+    return stop === undefined ? this.#signalOf(attempt) : joinSignals(this.#signalOf(attempt), stop);
   }
 
   #urlOf({ request }: Attempt): string {

@@ -128,10 +128,7 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
   return { documents, diagnostics };
 }
 
-/**
- * The events of a valid text, parsed again when a place in it is wanted: to keep them takes more memory than all values. The garbage
- * collector may drop them again.
- */
+/** The events of a valid text, parsed when a place in it is wanted, and dropped again: they take more memory than all values. */
 function parseAgain(text: string): () => readonly Event[] {
   let parsed: WeakRef<readonly Event[]> | undefined;
   return () => {
