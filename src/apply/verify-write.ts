@@ -209,15 +209,20 @@ export async function endOfRefused(
       return { ...end, detail, isThere: true, ...(isOdd && { inDoubt: true }) };
     }
     case 'unknown': {
+      if (isAccepted(sent)) return maybeLater(sent);
       if (isOdd) return { ...end, inDoubt: true };
       // Without a record it would not count as ours later. A child belongs to the owner of its parent.
       const isCreation = createsResource(call, change) && kind.ownership.by !== 'child';
       return { ...end, refused: true, ...(isCreation && { inDoubt: true }) };
     }
     case 'not-carried-out':
-      // The service may carry out an accepted request later, but not one that it redirected.
-      return { ...end, ...(isAccepted(sent) && { inDoubt: true }) };
+      return isAccepted(sent) ? maybeLater(sent) : end;
   }
+}
+
+/** The service may carry out an accepted request later, but not one that it redirected. */
+function maybeLater({ why }: Failed): CallEnd {
+  return { kind: 'unknown', detail: `${why}; the service may still carry it out` };
 }
 
 function isAccepted({ refusal }: Failed): boolean {

@@ -263,12 +263,39 @@ it('a role whose creation was accepted with 202 and carried out after the apply 
     create = async () => void (await bench.byHandMount('POST', 'role/shared', JSON.parse(text)));
     return fakeAnswer({ answer: 202 });
   });
-  await stack.run(['apply', '--yes'], 1);
+  const { out } = await stack.run(['apply', '--yes'], 6);
   bench.wire.setHandler(undefined);
+  expect(out).toMatch(/answered 202.*the service may still carry it out/);
+  expect(out).toContain('1 change may have been made');
   await create();
   await stack.declare(role('anchor'));
   expect((await stack.run(['ledger', 'show'], 0)).out).toContain('ClusterAuthRole/prod/shared');
   expect((await stack.run(['plan'], 0)).out).toMatch(keptRole('shared'));
+});
+
+describe('a write that was accepted with 202 and not carried out yet', () => {
+  it('may have been made, and is sent by the next apply if it is still left', async () => {
+    const { bench, stack } = await begun([workspace('app'), workspace('old')]);
+    await stack.declare(workspace('app', { autoApply: true }));
+    bench.wire.setHandler(async ({ method }, pass) =>
+      method === 'GET' ? pass() : fakeAnswer({ answer: 202 }),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.setHandler(undefined);
+    expect(out).toContain('2 unknown');
+    expect(out).toContain('2 changes may have been made in');
+    expect(out).not.toContain('Nothing changed');
+    expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toEqual({});
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is unknown in JSON, too, and has the exit code of an apply that may have changed something', async () => {
+    const { bench, stack } = await begun([role('anchor')]);
+    await stack.declare(role('anchor', { tokenTtl: '30m' }));
+    refuse(bench, { method: 'POST', path: /role\/anchor$/, status: 202, passes: false });
+    expect(await outcomesOf(stack, 6)).toMatchObject([{ outcome: 'unknown' }]);
+  });
 });
 
 describe('after ten refusals that a read confirmed', () => {
