@@ -62,7 +62,11 @@ async function send(
 ): Promise<AttemptResult & { log: string[] }> {
   const log: string[] = [];
   const context: SendContext = {
-    planning: { isOwnedByAnother: () => false },
+    planning: {
+      isOwnedByAnother: () => false,
+      checkResponses: () => ({ contradicted: [], ignored: [], unverifiable: [], unverified: [] }),
+    },
+    ids: new Map(),
     kind: { ...parentKind, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },

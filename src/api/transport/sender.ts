@@ -3,14 +3,8 @@
  * is sent once: its result shows whether it may be sent again, after the applier has read the resource.
  */
 import type { Dispatcher } from 'undici';
-import {
-  type NextAttempt,
-  type Answer,
-  isSealed,
-  joinSignals,
-  untilAborted,
-  WireError,
-} from '../../model/http.ts';
+import type { Answer, NextAttempt } from '../../model/http.ts';
+import { isSealed, joinSignals, untilAborted, WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -316,12 +310,8 @@ export class Sender {
   }
 
   #givenUp(attempt: Attempt, cause: unknown): WireError {
-    const about = {
-      method: attempt.request.method,
-      url: this.#urlOf(attempt),
-      sent: attempt.mayHaveActed,
-      cause,
-    };
+    const { request, mayHaveActed: sent } = attempt;
+    const about = { method: request.method, url: this.#urlOf(attempt), sent, cause };
     const hasReason = cause instanceof Error && cause.name !== 'AbortError';
     const why = hasReason ? cause.message : 'the run was stopped';
     return new WireError(`${about.method} ${about.url} was given up: ${why}`, about);
@@ -333,8 +323,8 @@ export class Sender {
 
   /** The signal that ends all waits before an attempt: the signal of the request, or `stop`, which lets a sent request finish. */
   #endOfWaits(attempt: Attempt): AbortSignal {
-    const { stop } = attempt.request;
-    return stop === undefined ? this.#signalOf(attempt) : joinSignals(this.#signalOf(attempt), stop);
+    const [own, { stop }] = [this.#signalOf(attempt), attempt.request];
+    return stop === undefined ? own : joinSignals(own, stop);
   }
 
   #urlOf({ request }: Attempt): string {

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import type { Fault } from '../../support/cli/faulty-proxy.ts';
+import { type Fault, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
+import { openProjects, project } from '../../support/cli/projects-scene.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+(\?.*)?$/;
 
@@ -221,5 +222,163 @@ describe('a write that the service answers with 204 but ignores', () => {
     ]);
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.tagsOf('lent')).toEqual({});
+  });
+});
+
+describe('a create of a workspace that the service answers with 201', () => {
+  const created = /\/organizations\/acme\/(workspaces|projects)$/;
+
+  /** Replaces the response to a create. @param make the document; `pass` lets the service create the resource */
+  function answerCreates({ wire }: Bench, make: (pass: () => Promise<{ text: string }>) => Promise<unknown>) {
+    wire.setHandler(async ({ method, path }, pass) => {
+      if (method !== 'POST' || !created.test(path)) return pass();
+      const body = await make(pass);
+      return fakeAnswer({ answer: 201, headers: { date: new Date().toUTCString() }, body });
+    });
+  }
+
+  /** The response of the service with other attributes. */
+  const withAttributes = (attributes: object) => async (pass: () => Promise<{ text: string }>) => {
+    const { data } = JSON.parse((await pass()).text) as { data: { attributes: object } };
+    return { data: { ...data, attributes: { ...data.attributes, ...attributes } } };
+  };
+
+  const app = workspace('app', {
+    description: 'ours',
+    sshKey: 'deploy',
+    tagNames: ['pci'],
+    tags: { env: 'prod' },
+    lock: { reason: 'frozen' },
+  });
+
+  async function opened() {
+    const bench = await openBench({
+      organization: { 'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }] },
+    });
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('stays'));
+    await stack.declare(workspace('stays'), app);
+    return { bench, stack };
+  }
+
+  const onlyCreate = ['POST /api/v2/organizations/acme/workspaces'];
+
+  it('and another workspace gets no further call: that one stays as it was, and the next apply finds ours', async () => {
+    const { bench, stack } = await opened();
+    await bench.byHand.create({ name: 'victim', description: 'keep' });
+    const id = await bench.idOf('victim');
+    const before = await bench.byHand.attributes(id);
+    answerCreates(bench, async (pass) => {
+      await pass();
+      return (await bench.byHand.get(`/workspaces/${id}`)).document;
+    });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.setHandler(undefined);
+    expect(out).toContain(`answered 201 with another resource, "victim" (${id}), and may have created "app"`);
+    expect(out).toContain('may have been made');
+    expect(bench.written()).toEqual(onlyCreate);
+    expect(await bench.byHand.attributes(id)).toEqual(before);
+    expect(await recordOf(stack, 'Workspace/acme/app')).toBeUndefined();
+    expect((await stack.run(['ledger', 'show'], 0)).out).toContain('Workspace/acme/app');
+    await stack.run(['apply', '--yes'], 0);
+    expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({ id: await bench.idOf('app') });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it.each([{}, { 'source-name': 'by hand' }])(
+    'and the one that somebody else created meanwhile is not adopted without "adopt: true" (%j)',
+    async (attributes) => {
+      const { bench, stack } = await opened();
+      answerCreates(bench, async () => {
+        await bench.byHand.create({ name: 'app', description: 'theirs', ...attributes });
+        return (await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`)).document;
+      });
+      const { out } = await stack.run(['apply', '--yes'], 1);
+      bench.wire.setHandler(undefined);
+      expect(out).toMatch(/does not show that "app" \(ws-\w+\) is new; .* does not belong to this stack/);
+      expect(bench.written()).toEqual(onlyCreate);
+      expect(await bench.tagsOf('app')).toEqual({});
+      expect(await recordOf(stack, 'Workspace/acme/app')).toBeUndefined();
+      expect((await stack.run(['plan'], 9)).out).toContain('add "adopt: true"');
+    },
+  );
+
+  it('and one with a copy of our ownership tag, which somebody else created meanwhile, is recorded as adopted', async () => {
+    const { bench, stack } = await opened();
+    const ownershipTag = { key: 'trueup-stack', value: 'payments' };
+    answerCreates(bench, async () => {
+      await bench.byHand.created(
+        { name: 'app' },
+        { 'tag-bindings': { data: [{ type: 'tag-bindings', attributes: ownershipTag }] } },
+      );
+      return (await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`)).document;
+    });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('recorded as adopted, because it may have been created by another user');
+    expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({ origin: 'adopted' });
+  });
+
+  it('and without its creator mark is read once, and recorded as created if it is ours', async () => {
+    const { bench, stack } = await opened();
+    answerCreates(bench, withAttributes({ 'source-name': null }));
+    await stack.run(['apply', '--yes'], 0);
+    bench.wire.setHandler(undefined);
+    const reads = bench.wire.seen.filter(({ path }) => /\/workspaces\/app\?/.test(path));
+    expect(reads).toHaveLength(1);
+    expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({ origin: 'created' });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('and its own document is not read again, although a setting was returned with another value', async () => {
+    const { bench, stack } = await opened();
+    answerCreates(bench, withAttributes({ description: 'Ours' }));
+    expect((await stack.run(['apply', '--yes'], 0)).out).toContain('returned with another value than sent');
+    expect(bench.wire.seen.filter(({ path }) => /\/workspaces\/app\?/.test(path))).toEqual([]);
+  });
+
+  it('but nothing that can be found afterwards is in doubt', async () => {
+    const { bench, stack } = await opened();
+    answerCreates(bench, async () => ({ data: { id: 'ws-nowhere', type: 'workspaces' } }));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('"app" (ws-nowhere) is new; read afterwards: it does not exist');
+    expect(bench.written()).toEqual(onlyCreate);
+    expect(await recordOf(stack, 'Workspace/acme/app')).toBeUndefined();
+  });
+
+  it.each([
+    ['that somebody else created long before, as its time shows', { 'created-at': '2020-01-01T00:00:00Z' }],
+    ['that somebody else created with another description', { description: 'theirs' }],
+  ])('or a create of a project, and the project %s, is not taken over', async (_, attributes) => {
+    const { bench, stack, idOfProject, tagsOfProject, written } = await openProjects();
+    await stack.declare(project('shared', { description: 'd' }), workspace('app', { project: 'shared' }));
+    answerCreates(bench, async () => {
+      const theirs = { type: 'projects', attributes: { name: 'shared', description: 'd', ...attributes } };
+      await bench.byHand.post('/organizations/acme/projects', { data: theirs });
+      const { resource } = await bench.byHand.get(`/projects/${await idOfProject('shared')}`);
+      return { data: { ...resource, attributes: { ...resource.attributes, ...attributes } } };
+    });
+    expect((await stack.run(['apply', '--yes'], 1)).out).toContain('does not belong to this stack');
+    expect(written()).toEqual(['POST /organizations/acme/projects']);
+    expect(await tagsOfProject('shared')).toEqual({});
+    expect((await stack.ledger()).records).toEqual({});
+  });
+
+  it('or a create of a project, and the created project, is not read again', async () => {
+    const { bench, stack } = await openProjects();
+    await stack.declare(project('shared', { description: 'd' }));
+    const { digest } = await stack.plan();
+    bench.wire.reset();
+    await stack.run(['apply', '--approve', digest], 0);
+    expect(bench.wire.seen.filter(({ path }) => /filter\[names\]|filter%5Bnames%5D/.test(path))).toEqual([]);
+    expect(await recordOf(stack, 'Project/acme/shared')).toMatchObject({ origin: 'created' });
+  });
+
+  it('or a create of a project, and another project, creates nothing in that one', async () => {
+    const { bench, stack, written } = await openProjects();
+    await stack.declare(project('shared'), workspace('app', { project: 'shared' }));
+    answerCreates(bench, async () => (await bench.byHand.get('/projects/prj-theirs')).document);
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('with another resource, "theirs" (prj-theirs), and may have created "shared"');
+    expect(written()).toEqual(['POST /organizations/acme/projects']);
   });
 });
