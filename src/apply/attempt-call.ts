@@ -7,7 +7,6 @@ import type { Call } from '../model/call.ts';
 import { type Change, type OutcomeKind, runStopped } from '../model/change.ts';
 import { type NextAttempt, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
 import { LedgerConflict, LockLost } from '../model/ledger.ts';
-import { checkCreated } from './check-created.ts';
 import type { ResourceReads, Verdict } from './check-before-write.ts';
 import { GuardedRequest, type LockGuard } from './keep-ledger.ts';
 import { maxAge } from './shared-reads.ts';
@@ -62,8 +61,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
       continue;
     }
     const { result } = sent;
-    if (result.is === 'already') return result;
-    if (result.is === 'ok') return checkCreated(call, result, { ...context, took: sent.took });
+    if (result.is === 'ok' || result.is === 'already') return result;
     const next = withAttempt(sent, result, earlier);
     if (!mayFollow(call, next)) return finalResult(next);
     earlier = next;
@@ -77,11 +75,10 @@ async function send(
   call: Call,
   { change, lastRead, send: context, resolve }: AttemptContext,
   { earlier, guarded }: { readonly earlier: EarlierAttempts | undefined; readonly guarded: GuardedRequest },
-): Promise<Sent & { readonly took: number }> {
+): Promise<Sent> {
   const request = await resolve();
   const history = earlier?.again?.history;
-  let began = context.now();
-  const sent = await sendOnce(
+  return sendOnce(
     call,
     {
       ...request,
@@ -90,12 +87,10 @@ async function send(
       permit: async () => {
         await guarded.pass();
         lastRead.sends(call);
-        began = context.now();
       },
     },
     { context, address: change.address, isRepeated: earlier?.reached ?? false },
   );
-  return { ...sent, took: context.now() - began };
 }
 
 /** A call that creates a resource with a unique name, by which it can be looked up. */

@@ -31,7 +31,7 @@ import { declaredMark, type Failed, resolveCall, type SendContext } from './send
 import type { NodeResult } from './schedule.ts';
 
 /** What the changes of one kind in a target share. */
-export interface ChangeTools extends Omit<SendContext, 'id' | 'ids' | 'declaredMark'> {
+export interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: PlanResult;
   /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;

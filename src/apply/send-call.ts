@@ -79,7 +79,7 @@ export type SendResult =
   /** sent, and it is not known whether it was carried out */
   | { readonly is: 'unknown'; readonly why: string };
 
-export interface CarriedOutCall {
+interface CarriedOutCall {
   readonly is: 'ok';
   /** the id of the created resource */
   readonly id?: string;
@@ -105,9 +105,7 @@ export interface Failed {
 export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
-  readonly planning: Pick<PlanResult, 'isOwnedByAnother' | 'checkResponses'>;
-  /** ids of resources that this apply created */
-  readonly ids: ReadonlyMap<AddressText, string>;
+  readonly planning: Pick<PlanResult, 'isOwnedByAnother'>;
   readonly writer: Writer;
   /** id of the resource that the call is about, once it has one */
   readonly id?: string | undefined;

@@ -23,8 +23,6 @@ export interface Answer {
    * response may be a consequence of it.
    */
   readonly repeated?: true;
-  /** for a 201: when it was sent, by the clock of the service (the header `Date`), in milliseconds since 1970 */
-  readonly answeredAt?: number;
   /** The response identifies the service as the hosted edition of its dialect. */
   readonly hosted?: true;
   /** for a write: it may be sent again; absent when this response is final */

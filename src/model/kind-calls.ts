@@ -2,7 +2,6 @@
 import type { Address } from './address.ts';
 import type { Call, CallId, IdReference } from './call.ts';
 import type { Action, Change } from './change.ts';
-import type { FieldChange } from './field.ts';
 import type { Answer } from './http.ts';
 import type { Named } from './kind-specs.ts';
 import type { LedgerRecord } from './ledger.ts';
@@ -53,16 +52,6 @@ export interface CallContext<
     readonly fields: Change['fields'];
   };
 }
-
-/**
- * Adds to a record the marks that the ledger lacks because an apply did not end.
- * @param begun what such applies may have written, the oldest first; it may be live, or not
- */
-export type WithBegunMarks<D extends Spec, L extends LiveResource> = (
-  record: LedgerRecord<Named<D>>,
-  live: L,
-  begun: readonly FieldChange[],
-) => LedgerRecord<Named<D>>;
 
 export interface MarkContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
   /** absent for a resource that was already as declared */

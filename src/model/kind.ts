@@ -7,15 +7,14 @@ import type { Address, AddressText } from './address.ts';
 import type { Call } from './call.ts';
 import type { Action, Change } from './change.ts';
 import type { Diagnostic, Severity } from './diagnostic.ts';
-import type { CallContext, CallOwner, MarkContext, WithBegunMarks } from './kind-calls.ts';
-import type { PlannedCalls, ReturnedFields } from './kind-calls.ts';
+import type { CallContext, CallOwner, MarkContext, PlannedCalls, ReturnedFields } from './kind-calls.ts';
 import type { CompareContext, Inheritable, Named, PreparedSpecs } from './kind-specs.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
 import type { Ledger, LedgerRecord } from './ledger.ts';
 import type { NameList, NamedReference } from './named-reference.ts';
-import type { Content, DesiredResource, LiveResource, ReturnedResource, Spec } from './resource.ts';
+import type { DesiredResource, LiveResource, Spec } from './resource.ts';
 import type { Risk } from './guard.ts';
 import type { Dialect, Service, Target } from './stack.ts';
 import type { Answer, Reader } from './http.ts';
@@ -99,8 +98,6 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
   /** The fields that the response to a write contains; undefined when it contains none. */
   readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
-  /** The resource in the response to a create; undefined when it shows none. It is compared with what was sent. */
-  readonly returnedResource?: (create: Call, answer: Answer) => ReturnedResource | undefined;
   /**
    * For a repeated call that finds its work already done, after the first attempt got no response or no success: the response that
    * the first attempt would have got, if it can be proved that this attempt did the work. Only for calls with `already`.
@@ -108,7 +105,6 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
   readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;
-  readonly withBegunMarks?: WithBegunMarks<D, L>;
 
   // Ownership: which stack owns a resource, and what removals change.
   readonly ownership: Ownership;
@@ -171,6 +167,12 @@ export interface Overridden {
   readonly field: FieldChange;
   /** the same, as a clause about the resource: "it manages 3 resources, and loses their state" */
   readonly message: string;
+}
+
+/** A resource in another one, such as a workspace in its project. */
+export interface Content {
+  readonly address: Address;
+  readonly id: string;
 }
 
 export interface Description {

@@ -97,21 +97,6 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly mayWrite?: false;
 }
 
-/** A resource in another one, such as a workspace in its project. */
-export interface Content {
-  readonly address: Address;
-  readonly id: string;
-}
-
-/** What the response to a create shows of the resource that it returned, which should be the created one. */
-export interface ReturnedResource {
-  readonly name: string;
-  /** whether it has the creator mark that was sent; absent if the response does not show it, or none was sent */
-  readonly hasSentMark?: boolean;
-  /** when it was created, by the clock of the service, in milliseconds since 1970 */
-  readonly createdAt?: number;
-}
-
 /** The key of the direct tag binding that holds the ownership tag. */
 export const ownershipTagKey = 'trueup-stack';
 

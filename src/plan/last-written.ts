@@ -4,10 +4,10 @@
  */
 import { contentAfter } from '../compare/comparisons.ts';
 import type { FieldChange } from '../model/field.ts';
-import { sameJson, withValueAt } from '../model/json.ts';
+import { sameJson } from '../model/json.ts';
 import type { Overridden } from '../model/kind.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { LiveResource, Spec } from '../model/resource.ts';
+import type { LiveResource } from '../model/resource.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -43,21 +43,13 @@ function changedSince(context: PlanContext, live: LiveResource): ChangedSince {
   const record = context.record(address);
   const recordedAt = context.recordedAt(address);
   if (record?.content === undefined || recordedAt === undefined) return 'unknown';
-  const begun = liveBegun(context, live);
-  const before: Spec = begun.reduce<Spec>((content, { path, after }) => withValueAt(content, path, after), {
-    ...record.content,
-    name: parseAddress(recordedAt).name,
-  });
+  const before = { ...record.content, name: parseAddress(recordedAt).name };
   const now = {
     ...writtenContent(context.kind(address.kind), live),
     name: live.spec['name'] ?? address.name,
   };
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
-  // The content of the record has no defaults, which an apply may have written.
-  const isBegun = (name: string) => begun.some(({ path }) => path.length === 1 && path[0] === name);
-  return [...names]
-    .filter((name) => !isBegun(name) && !sameJson(ownValue(before, name), ownValue(now, name)))
-    .sort();
+  return [...names].filter((name) => !sameJson(ownValue(before, name), ownValue(now, name))).sort();
 }
 
 function ownValue(spec: LiveResource['spec'], name: string) {

@@ -4,8 +4,9 @@
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { valueAt } from '../model/json.ts';
+import type { Content } from '../model/kind.ts';
 import { quoteSome } from '../model/quoted.ts';
-import type { Content, DesiredResource, LiveResource } from '../model/resource.ts';
+import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { PlanContext } from './plan-context.ts';
 import type { Removal } from './removal.ts';
 import { decidesAbout } from './restrict-to-part.ts';

@@ -230,7 +230,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     kind,
     kinds: () => [...input.kinds.values()],
     target,
-    record: recordIn({ ledger, live, kind, recordedAt, begunFields }),
+    record: recordIn({ ledger, live, kind, recordedAt }),
     recordedAt,
     movedAwayWithId,
     movingWithId,
@@ -263,17 +263,16 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   };
 }
 
-type RecordSource = Pick<PlanContext, 'ledger' | 'live' | 'kind' | 'recordedAt' | 'begunFields'>;
+type RecordSource = Pick<PlanContext, 'ledger' | 'live' | 'kind' | 'recordedAt'>;
 
-/** Finds the record of a resource, with the marks that unfinished applies did not record. */
-function recordIn({ ledger, live, kind, recordedAt, begunFields }: RecordSource): PlanContext['record'] {
+/** Finds the record of a resource. */
+function recordIn({ ledger, live, kind, recordedAt }: RecordSource): PlanContext['record'] {
   return (address) => {
     const known = recordedAt(address);
     const record = known === undefined ? undefined : ledger.records.get(known);
     if (record === undefined) return undefined;
-    const { ownership, withBegunMarks } = kind(address.kind);
-    const found = live.get(formatAddress(address));
-    if (found !== undefined) return withBegunMarks?.(record, found, begunFields(address)) ?? record;
+    if (live.has(formatAddress(address))) return record;
+    const { ownership } = kind(address.kind);
     // The record of a child of a deleted parent proves nothing about the child of a later parent with the same name.
     return record.id !== undefined && ownership.by === 'child' ? undefined : record;
   };

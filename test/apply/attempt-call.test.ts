@@ -62,11 +62,7 @@ async function send(
 ): Promise<AttemptResult & { log: string[] }> {
   const log: string[] = [];
   const context: SendContext = {
-    planning: {
-      isOwnedByAnother: () => false,
-      checkResponses: () => ({ contradicted: [], ignored: [], unverifiable: [], unverified: [] }),
-    },
-    ids: new Map(),
+    planning: { isOwnedByAnother: () => false },
     kind: { ...parentKind, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },

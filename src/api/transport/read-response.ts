@@ -60,13 +60,7 @@ export function readAnswer(
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(requestId === '' ? {} : { requestId }),
     ...(isFromHosted(raw, dialect) ? { hosted: true } : {}),
-    ...(status === 201 ? timeOf(raw) : {}),
   };
-}
-
-function timeOf(raw: RawAnswer): Pick<Answer, 'answeredAt'> {
-  const time = Date.parse(headerOf(raw, 'date') ?? '');
-  return Number.isNaN(time) ? {} : { answeredAt: time };
 }
 
 function isFromHosted(raw: RawAnswer, { hosted }: Pick<Dialect, 'hosted'>): boolean {

@@ -4,12 +4,10 @@
  */
 import type { Address } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { type Call, isCallObject } from '../../model/call.ts';
-import type { Answer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { NameRule } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { LiveResource, ReturnedResource } from '../../model/resource.ts';
+import type { LiveResource } from '../../model/resource.ts';
 
 export interface WorkspaceItem {
   readonly id: string;
@@ -30,22 +28,6 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
   const name = attributes['name'];
   if (typeof name !== 'string') return undefined;
   return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
-}
-
-/** The workspace or project in the response to its create. Only the create of a workspace sends a creator mark. */
-export function returnedResource({ body }: Call, answer: Answer): ReturnedResource | undefined {
-  const item = asWorkspaceItem(memberOf(answer.body, 'data'));
-  if (item === undefined) return undefined;
-  const { data } = body ?? {};
-  const { attributes: sent } = isCallObject(data) ? data : {};
-  const mark = isCallObject(sent) ? sent['source-name'] : undefined;
-  const { 'source-name': returned, 'created-at': created } = item.attributes;
-  const createdAt = typeof created === 'string' ? Date.parse(created) : Number.NaN;
-  return {
-    name: item.name,
-    ...(mark === undefined || returned === undefined ? {} : { hasSentMark: returned === mark }),
-    ...(Number.isNaN(createdAt) ? {} : { createdAt }),
-  };
 }
 
 /**

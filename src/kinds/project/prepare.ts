@@ -6,7 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { Action } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { PreparedSpecs } from '../../model/kind-specs.ts';
-import type { Content } from '../../model/resource.ts';
+import type { Content } from '../../model/kind.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { effectsOnWorkspaces } from './effects.ts';
 import { type LiveProject, type Member, ownTags, type ProjectComparison } from './fields.ts';

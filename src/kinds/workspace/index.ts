@@ -1,14 +1,14 @@
 /** The kind Workspace: one workspace of an organization, with all settings of its API. */
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import { namedObjects } from '../../api/workspaces/named-objects.ts';
-import { returnedResource, workspaceNames } from '../../api/workspaces/workspace.ts';
+import { workspaceNames } from '../../api/workspaces/workspace.ts';
 import { fieldsFromResponse } from './live-workspace.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { toManifest } from './to-manifest.ts';
 import { fields, upgradeOperations } from './fields.ts';
 import { lostOwnershipTagMarks, ownModeMarks } from './limited-services.ts';
-import { lockMarks, recoverAnswer, released, withBegunLock } from './lock.ts';
+import { lockMarks, recoverAnswer, released } from './lock.ts';
 import { derivedTriggerMarks } from './triggers.ts';
 import { blockers, deletesUnguarded, overridden } from './deletion.ts';
 import { readInheritable } from './predict.ts';
@@ -40,7 +40,6 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   readInheritable,
   whyNotGone,
   fieldsFromResponse,
-  returnedResource,
   recoverAnswer,
   prepare,
   calls,
@@ -58,7 +57,6 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
     ...derivedTriggerMarks(context),
     ...lostOwnershipTagMarks(context),
   }),
-  withBegunMarks: withBegunLock,
   toManifest,
   contentBesides: ({ facts: { direct = {} } }) => (Object.keys(direct).length === 0 ? {} : { tags: direct }),
 });

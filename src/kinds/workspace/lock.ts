@@ -4,7 +4,6 @@
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
-import type { FieldChange } from '../../model/field.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import type { MarkContext, CallOwner } from '../../model/kind-calls.ts';
@@ -55,25 +54,6 @@ function whoseLock(
 /** Whether the service shows the same reason as when the lock was taken, or none both times; some services omit an empty one. */
 function isUnchanged(live: Json | undefined, recorded: Json | undefined): boolean {
   return recorded !== undefined && (live ?? '') === (recorded ?? '');
-}
-
-/**
- * The record with the marks of a lock that an apply began to take, and whose end it did not record. The reason is then the only evidence:
- * a lock without a reason is only known to be wanted.
- */
-export function withBegunLock(
-  record: WorkspaceRecord,
-  { facts }: LiveWorkspace,
-  begun: readonly FieldChange[],
-): WorkspaceRecord {
-  const wanted = begun.findLast(({ path: [name] }) => name === 'lock')?.after;
-  const isMarked = record.marks?.['locked'] === true;
-  if (isMarked || facts.locked !== true || !isJsonObject(wanted)) return record;
-  const reason = memberOf(wanted, 'reason') ?? '';
-  if (reason !== (facts.lockedReason ?? '')) return record;
-  if (reason !== '') return { ...record, marks: { ...record.marks, locked: true, lockedReason: reason } };
-  const isHolderShown = (facts.lockedBy ?? null) !== null;
-  return isHolderShown ? { ...record, marks: { ...record.marks, locked: true } } : record;
 }
 
 /** A release removes the lock if it is ours. */

@@ -113,36 +113,6 @@ describe('A value that a killed apply wrote before the ledger had it', () => {
   });
 
   it.each([
-    { when: 'at once', declaredMeanwhile: false },
-    { when: 'after another apply with it', declaredMeanwhile: true },
-  ])('of a lock counts as a lock of this stack, and is reset $when', async ({ declaredMeanwhile }) => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    const locked = workspace('app', { lock: { reason: 'migration' } });
-    await stack.setUp(workspace('app'));
-    await stack.declare(locked);
-    await killApply(bench, stack, /actions\/lock$/);
-    if (declaredMeanwhile) await stack.run(['apply', '--yes'], 0);
-    await stack.declare(workspace('app'));
-    expect((await stack.plan()).changes).toMatchObject([{ fields: [{ path: '/lock', after: null }] }]);
-    await stack.applyAcknowledged();
-    expect((await stack.plan()).changes).toEqual([]);
-    const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
-    expect(resource.attributes['locked']).toBe(false);
-  });
-
-  it('of a lock without a reason is left alone, and the plan says that nothing proves whose it is', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.setUp(workspace('app'));
-    await stack.declare(workspace('app', { lock: {} }));
-    await killApply(bench, stack, /actions\/lock$/);
-    await stack.declare(workspace('app'));
-    expect((await stack.plan()).changes).toEqual([]);
-    expect((await stack.run(['plan'], 0)).out).toContain('nothing proves that this stack locked it');
-  });
-
-  it.each([
     { how: 'under the new name', name: 'app2', declared: workspace('app2', {}, { renamedFrom: 'app' }) },
     { how: 'under the old name', name: 'app', declared: workspace('app') },
   ])('together with a rename is reset $how', async ({ name, declared }) => {
