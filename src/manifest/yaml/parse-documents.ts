@@ -133,7 +133,7 @@ function parseAgain(text: string): () => readonly Event[] {
   let parsed: WeakRef<readonly Event[]> | undefined;
   return () => {
     const events = parsed?.deref() ?? parseEvents(text, {});
-    parsed = new WeakRef(events);
+    if (parsed?.deref() === undefined) parsed = new WeakRef(events);
     return events;
   };
 }

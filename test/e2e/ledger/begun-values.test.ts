@@ -357,6 +357,35 @@ describe('A value that another person sets after a killed apply wrote the same o
     expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt', fields: [{ path: '/claim' }] }]);
   });
 
+  it('keeps a workspace that another client has locked with the reason that a killed apply would have sent', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('app'), workspace('other'));
+    await stack.declare(workspace('app', { lock: { reason: 'frozen' } }), workspace('other'));
+    await killApply(bench, stack, /actions\/lock$/, { isBefore: true });
+    await bench.byHand.post(`/workspaces/${await bench.idOf('app')}/actions/lock`, { reason: 'frozen' });
+    await stack.declare(workspace('other'));
+    bench.wire.reset();
+    expect((await stack.run(['apply', '--yes'], 0)).out).toContain('it is locked ("frozen")');
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('keeps a workspace of which another person has changed a part of the written value', async () => {
+    const bench = await openBench({ organization: { 'oauth-tokens': [{ id: 'ot-git' }] } });
+    const stack = await bench.checkout({ workspaces: { ownership: 'ledger' } });
+    const vcsRepo = { identifier: 'acme/app', oauthTokenId: 'ot-git' };
+    await stack.setUp(workspace('app'), workspace('other'));
+    await stack.declare(workspace('app', { vcsRepo }), workspace('other'));
+    await killApply(bench, stack, /\/workspaces\/[^/]+$/);
+    const theirs = { identifier: 'acme/app', 'oauth-token-id': 'ot-git', branch: 'theirs' };
+    await setByHand(bench, await bench.idOf('app'), { 'vcs-repo': theirs });
+    await stack.declare(workspace('other'));
+    bench.wire.reset();
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('it was changed since this stack last wrote it (vcsRepo): it is kept');
+    expect(bench.written()).toEqual([]);
+  });
+
   it('is left alone in another resource with the same name', async () => {
     const { bench, stack } = await begun();
     await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);

@@ -263,7 +263,10 @@ describe('A value or workspace that the list does not report', () => {
     );
     const set = await kind.read(organization.session, readRequest([], records));
     expect(names(set.resources)).toEqual(['app', 'moved']);
-    expect(set.incomplete).toEqual([expect.stringContaining('/workspaces/ws-broken answered 403')]);
+    expect(set.incomplete).toEqual([
+      expect.stringContaining('lacks "moved", which is found by its id'),
+      expect.stringContaining('/workspaces/ws-broken answered 403'),
+    ]);
   });
 
   it('is not read again if this run deleted the workspace, unless the list still has it', async () => {
