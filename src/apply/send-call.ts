@@ -2,7 +2,7 @@
  * Sends one call once: replaces its references by ids and secrets, which are read only here. If the response to a create was lost,
  * looks up the resource by name.
  */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import { messageOf } from '../model/error-message.ts';
@@ -185,7 +185,7 @@ async function resultOf(
   answer: Answer,
   about: { readonly context: SendContext; readonly address: Address },
 ): Promise<SendResult> {
-  if (call.success.includes(answer.status)) return resultOfSuccess(call, answer);
+  if (call.success.includes(answer.status)) return resultOfSuccess(call, answer, about.context.kind);
   if (call.already?.includes(answer.status)) return explainExisting(call, answer, about);
   if (!mayHaveActed(answer)) return resultOfRefusal(answer, call);
   const why = describeAnswer(answer);
@@ -217,12 +217,21 @@ export async function recoverAnswer(
   return kind.recoverAnswer?.(session, call, about).catch(() => undefined);
 }
 
-function resultOfSuccess(call: Call, answer: Answer): SendResult {
-  if (call.createsId === undefined) return { is: 'ok', answer };
-  const id = at(answer.body, call.createsId.pointer);
-  return typeof id === 'string'
-    ? { is: 'ok', id, answer }
-    : { is: 'unknown', why: `${describeAnswer(answer)}, but its body contains no id` };
+/** A create whose response does not show the created resource counts as a create without a response. */
+function resultOfSuccess({ createsId }: Call, answer: Answer, kind: Kind): SendResult {
+  if (createsId === undefined) return { is: 'ok', answer };
+  const id = at(answer.body, createsId.pointer);
+  if (typeof id !== 'string')
+    return { is: 'unknown', why: `${describeAnswer(answer)}, but its body contains no id` };
+  const { fold = (name: string) => name } = kind.names;
+  const returned = kind.returnedName?.(answer);
+  if (returned === undefined || fold(returned) === fold(parseAddress(createsId.address).name))
+    return { is: 'ok', id, answer };
+  const { method, url, status } = answer;
+  return {
+    is: 'unknown',
+    why: `${method} ${url} answered ${status} with another resource, ${quoted(returned)} (${id})`,
+  };
 }
 
 /** @param pointer JSON pointer without escapes, `/data/id` */

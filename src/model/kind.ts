@@ -98,10 +98,9 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
   /** The fields that the response to a write contains; undefined when it contains none. */
   readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
-  /**
-   * For a repeated call that finds its work already done, after the first attempt got no response or no success: the response that
-   * the first attempt would have got, if it can be proved that this attempt did the work. Only for calls with `already`.
-   */
+  /** The name of the resource that the response to a create shows; undefined when it shows none. */
+  readonly returnedName?: (answer: Answer) => string | undefined;
+  /** For a repeated call with `already` that finds its work done: the lost response, if it is proved that an earlier attempt did it. */
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
   readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;

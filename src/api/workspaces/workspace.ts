@@ -4,6 +4,7 @@
  */
 import type { Address } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Answer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { NameRule } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -28,6 +29,11 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
   const name = attributes['name'];
   if (typeof name !== 'string') return undefined;
   return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
+}
+
+/** The name of the workspace or project in the response to its create. */
+export function returnedName({ body }: Answer): string | undefined {
+  return asWorkspaceItem(memberOf(body, 'data'))?.name;
 }
 
 /**
