@@ -54,7 +54,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
   for (;;) {
     const decided = await beforeAttempt(call, context, earlier);
     if (decided !== 'send') return decided;
-    const guarded = new GuardedRequest(context.lockGuard, () => context.lastRead.age() <= allowedAge);
+    const guarded = new GuardedRequest(context.lockGuard, () => context.lastRead.age(call) <= allowedAge);
     const sent = await send(call, context, { earlier, guarded });
     if (guarded.mustRecheck) {
       allowedAge = context.lastRead.allowedNext(allowedAge);

@@ -177,14 +177,19 @@ export class ChangeRun {
   async #verifyRefusal(call: Call, sent: Failed): Promise<CallEnd> {
     const context = { ...this.#tools, ...this.#sendState(), sent };
     const { id, ...end } = await endOfRefused(call, this.change, context);
-    this.#rememberCreated(call, id);
+    this.#rememberCreated(call, { id });
     return end;
   }
 
-  #rememberCreated({ createsId }: Call, id: string | undefined, origin: Origin = 'created'): void {
+  #rememberCreated(
+    { createsId }: Call,
+    { id, origin = 'created', answer }: { id?: string | undefined; origin?: Origin; answer?: Answer },
+  ): void {
     if (createsId === undefined || id === undefined) return;
     this.#tools.ids.set(createsId.address, id);
-    this.#tools.createdAt.set(createsId.address, this.#tools.now());
+    // What was looked up afterwards may have been changed since it was created.
+    const sentAt = answer === undefined ? undefined : this.#lastRead.sentAt;
+    if (sentAt !== undefined) this.#tools.createdAt.set(createsId.address, sentAt);
     this.#tools.created(createsId.address, origin);
   }
 
@@ -193,7 +198,7 @@ export class ChangeRun {
     if (sent.is === 'already') return this.#alreadyThere(call);
     if (sent.is === 'failed' && sent.inDoubt) return { kind: 'failed', detail: sent.why, inDoubt: true };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
-    this.#rememberCreated(call, sent.id, sent.origin);
+    this.#rememberCreated(call, sent);
     if (call.createsId === undefined && sent.origin !== undefined)
       this.#tools.created(formatAddress(this.change.address), sent.origin);
     return {

@@ -55,8 +55,8 @@ export class ResourceReads {
   readonly #sent: CallId[] = [];
   /** the resource as last read, or as a later response showed it */
   #known: Known | undefined;
-  /** when the resource was last read; absent if the list that the plan read is enough */
-  #seenAt: number | undefined;
+  /** when the resource was read that each call was compared with; absent if the list that the plan read is enough */
+  readonly #seenAt = new Map<CallId, number>();
   #reading: Promise<Known> | undefined;
   /** when an attempt of a call was last sent */
   #sentAt: number | undefined;
@@ -92,13 +92,16 @@ export class ResourceReads {
       if (parent?.unread !== undefined) return { is: 'failed', why: whyUnread(parent) };
       if (!isRepeated && this.#needsNoRead(call, later))
         return parent === undefined ? { is: 'send' } : this.#compare(undefined, { parent });
-      const { live, isShared } = (isRepeated ? undefined : this.#recent(later)) ?? (await this.#read());
+      const { at, live, isShared } = (isRepeated ? undefined : this.#recent(later)) ?? (await this.#read());
+      this.#seenAt.set(call.id, at);
       const doubt = live === undefined ? await this.#whyNotGone() : undefined;
       if (doubt !== undefined) return { is: 'failed', why: doubt };
       const verdict = this.#compare(live, { later, parent });
       // A page may lag or lack something: only a read of the resource itself may end a change.
       if (verdict.is === 'send' || isShared === undefined) return verdict;
-      return this.#compare((await this.#read()).live, { later, parent });
+      const alone = await this.#read();
+      this.#seenAt.set(call.id, alone.at);
+      return this.#compare(alone.live, { later, parent });
     } catch (error) {
       return { is: 'failed', why: messageOf(error) };
     }
@@ -117,10 +120,15 @@ export class ResourceReads {
     return planning.recheck(this.#change, live, { now: now(), later, inheritable, created });
   }
 
-  /** Milliseconds since the last read; 0 if none is needed. */
-  age(): number {
+  /** When an attempt of a call was last sent, in milliseconds since 1970. */
+  get sentAt(): number | undefined {
+    return this.#sentAt;
+  }
+
+  /** Milliseconds since the read that a call was compared with; 0 if it needs none. */
+  age({ id }: Call): number {
     const now = this.#tools.now();
-    return Math.max(0, ...[this.#seenAt, this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
+    return Math.max(0, ...[this.#seenAt.get(id), this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
   }
 
   /**
@@ -187,13 +195,13 @@ export class ResourceReads {
   }
 
   /** Whether the list that the plan read is enough, or this apply has just created the resource or its parent. */
-  #needsNoRead({ createsId }: Call, later: LaterCall | undefined): boolean {
+  #needsNoRead({ id, createsId }: Call, later: LaterCall | undefined): boolean {
     const { planning, createdAt, now } = this.#tools;
     if (this.#change.action !== 'create') return false;
     if (createsId !== undefined && later === undefined) return !planning.needsRecheck(this.#change);
     const at = createdAt.get(this.#addressWithId());
     if (at === undefined || Math.abs(now() - at) > maxAge) return false;
-    this.#seenAt = at;
+    this.#seenAt.set(id, at);
     return true;
   }
 
@@ -238,7 +246,7 @@ export class ResourceReads {
     const shared = await this.#fromPage();
     this.#isShared = shared !== undefined;
     const known = shared ?? (await this.#readAlone());
-    [this.#known, this.#seenAt] = [known, known.at];
+    this.#known = known;
     return known;
   }
 

@@ -254,9 +254,26 @@ interface FoundAsDeclared {
 export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void {
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
+  const pending = pendingTakeovers(planning);
   for (const [text, { isUpToDate }] of planning.records) {
-    if (isUpToDate) putRecord({ planning, kinds, keeper }, text, completeRecord({ planning, kinds }, text));
+    if (isUpToDate && !isChildOf(pending, kinds, text))
+      putRecord({ planning, kinds, keeper }, text, completeRecord({ planning, kinds }, text));
   }
+}
+
+/** Existing resources that this stack does not own yet. */
+function pendingTakeovers({ plan }: PlanResult): ReadonlySet<AddressText> {
+  const takesOver = ({ action, fields }: Change) =>
+    action === 'adopt' || (action !== 'create' && fields.some(({ path: [name] }) => name === 'claim'));
+  return new Set(plan.changes.filter(takesOver).map(({ address }) => formatAddress(address)));
+}
+
+/** The values of such a child are those of others: recorded as ours, they would be removed with its document. */
+function isChildOf(parents: ReadonlySet<AddressText>, kinds: Registry, text: AddressText): boolean {
+  if (parents.size === 0) return false;
+  const address = parseAddress(text);
+  const ownership = kinds.get(address.kind)?.ownership;
+  return ownership?.by === 'child' && parents.has(formatAddress(ownership.of(address)));
 }
 
 /** Records what a plan found, without an apply. @throws when the ledger cannot be written */

@@ -185,7 +185,7 @@ async function resultOf(
   answer: Answer,
   about: { readonly context: SendContext; readonly address: Address },
 ): Promise<SendResult> {
-  if (call.success.includes(answer.status)) return resultOfSuccess(call, answer, about.context.kind);
+  if (call.success.includes(answer.status)) return resultOfSuccess(call, answer, about.context);
   if (call.already?.includes(answer.status)) return explainExisting(call, answer, about);
   if (!mayHaveActed(answer)) return resultOfRefusal(answer, call);
   const why = describeAnswer(answer);
@@ -218,20 +218,34 @@ export async function recoverAnswer(
 }
 
 /** A create whose response does not show the created resource counts as a create without a response. */
-function resultOfSuccess({ createsId }: Call, answer: Answer, kind: Kind): SendResult {
+function resultOfSuccess({ createsId }: Call, answer: Answer, context: SendContext): SendResult {
   if (createsId === undefined) return { is: 'ok', answer };
   const id = at(answer.body, createsId.pointer);
   if (typeof id !== 'string')
     return { is: 'unknown', why: `${describeAnswer(answer)}, but its body contains no id` };
-  const { fold = (name: string) => name } = kind.names;
-  const returned = kind.returnedName?.(answer);
-  if (returned === undefined || fold(returned) === fold(parseAddress(createsId.address).name))
-    return { is: 'ok', id, answer };
+  const returned = otherResource(createsId, answer, context);
+  if (returned === undefined) return { is: 'ok', id, answer };
   const { method, url, status } = answer;
   return {
     is: 'unknown',
-    why: `${method} ${url} answered ${status} with another resource, ${quoted(returned)} (${id})`,
+    why: `${method} ${url} answered ${status} with another resource, ${returned} (${id})`,
   };
+}
+
+/** The resource in the response to a create, if it is another than the one to create. */
+function otherResource(
+  { address }: NonNullable<Call['createsId']>,
+  answer: Answer,
+  { kind, session }: SendContext,
+): string | undefined {
+  const returned = kind.returnedResource?.(answer);
+  if (returned === undefined) return undefined;
+  const { name, organization } = returned;
+  const { fold = (text: string) => text } = kind.names;
+  const isElsewhere =
+    organization !== null && organization.toLowerCase() !== session.target.organization?.toLowerCase();
+  if (isElsewhere) return `${quoted(name)} of organization ${quoted(organization)}`;
+  return fold(name) === fold(parseAddress(address).name) ? undefined : quoted(name);
 }
 
 /** @param pointer JSON pointer without escapes, `/data/id` */

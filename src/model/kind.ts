@@ -14,7 +14,7 @@ import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
 import type { Ledger, LedgerRecord } from './ledger.ts';
 import type { NameList, NamedReference } from './named-reference.ts';
-import type { DesiredResource, LiveResource, Spec } from './resource.ts';
+import type { DesiredResource, LiveResource, ReturnedResource, Spec } from './resource.ts';
 import type { Risk } from './guard.ts';
 import type { Dialect, Service, Target } from './stack.ts';
 import type { Answer, Reader } from './http.ts';
@@ -98,8 +98,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
   /** The fields that the response to a write contains; undefined when it contains none. */
   readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
-  /** The name of the resource that the response to a create shows; undefined when it shows none. */
-  readonly returnedName?: (answer: Answer) => string | undefined;
+  /** Name and organization of the resource in the response to a create; undefined when it has none. */
+  readonly returnedResource?: (answer: Answer) => ReturnedResource | undefined;
   /** For a repeated call with `already` that finds its work done: the lost response, if it is proved that an earlier attempt did it. */
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */

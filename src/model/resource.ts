@@ -71,6 +71,13 @@ export interface OwnershipEvidence {
   readonly creatorStack?: string;
 }
 
+/** What the response to a create says about which resource it is. */
+export interface ReturnedResource {
+  readonly name: string;
+  /** null if the response does not show it */
+  readonly organization: string | null;
+}
+
 /** Facts of a live resource that are not fields: locked, resource count, the full set of tag bindings. */
 type Facts = Readonly<Record<string, Json>>;
 

@@ -278,21 +278,24 @@ export function findUnverifiedWrites(
 }
 
 /**
- * If it is not known whether ownership tags are kept, a change that takes over an existing resource writes the tag first, and its
- * children wait for it: a resource without the tag may belong to another stack, and is not written.
+ * A change that takes over an existing resource, or changes its ownership tag, writes the tag first. Its other calls and its children
+ * wait for that call: without it the resource may belong to another stack, and is not written.
  */
 export function waitingForOwnershipTags(context: PlanContext, changes: readonly Change[]): readonly Change[] {
   const tagCalls = new Map<AddressText, Call>();
   for (const change of changes) {
-    const { address, calls } = change;
-    if (context.kind(address.kind).ownership.by !== 'claim' || !writesUnverifiedOwnershipTag(context, change))
-      continue;
-    const call = calls.some(({ createsId }) => createsId !== undefined) ? undefined : ownershipTagCall(calls);
-    if (call !== undefined) tagCalls.set(formatAddress(address), call);
+    const call = takeoverCall(context, change);
+    if (call !== undefined) tagCalls.set(formatAddress(change.address), call);
   }
-  return tagCalls.size === 0
-    ? changes
-    : changes.map((change) => waitingForOwnershipTag(context, change, tagCalls));
+  if (tagCalls.size === 0) return changes;
+  return changes.map((change) => waitingForOwnershipTag(context, change, tagCalls));
+}
+
+function takeoverCall(context: PlanContext, { address, action, fields, calls }: Change): Call | undefined {
+  const isTaken = action === 'adopt' || (action !== 'create' && writesOwnershipTag(fields));
+  if (!isTaken || context.kind(address.kind).ownership.by !== 'claim') return undefined;
+  // If the ledger keeps the owner, no call writes a tag: the first call shows whether the resource is still as it was read.
+  return ownershipTagCall(calls) ?? calls[0];
 }
 
 function waitingForOwnershipTag(
@@ -321,7 +324,10 @@ function ownershipTagCall(calls: readonly Call[]): Call | undefined {
 }
 
 function writesUnverifiedOwnershipTag(context: PlanContext, { address, fields }: Change): boolean {
-  if (context.isLedgerOwned(address) || !isUnverified(context, address)) return false;
+  return !context.isLedgerOwned(address) && isUnverified(context, address) && writesOwnershipTag(fields);
+}
+
+function writesOwnershipTag(fields: Change['fields']): boolean {
   return fields.some(({ path, after }) => path[0] === 'claim' && after !== undefined);
 }
 

@@ -1,5 +1,5 @@
 /** A folder for templates that the tests of one process make once and copy; it is removed at the end of the test run. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,6 +7,8 @@ let folder: string | undefined;
 
 export function setup(): void {
   folder = mkdtempSync(join(tmpdir(), 'trueup-templates-'));
+  // PostgreSQL runs as another user.
+  chmodSync(folder, 0o755);
   process.env['TRUEUP_TEST_TEMPLATES'] = folder;
 }
 

@@ -2,6 +2,7 @@
 import { isJsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
+import { quoted } from '../../model/quoted.ts';
 import { isPage, pageSize, readPage } from '../read-pages.ts';
 import { type BoundTags, bindingsById, includedTags, readBoundTags } from './tag-bindings.ts';
 import {
@@ -28,8 +29,33 @@ export async function readWorkspace(
   name: string,
   id?: string,
 ): Promise<WorkspaceItem | undefined> {
-  const item = documentOf(await session.reader.get(pathOf(session, name, id)))?.item;
-  return item !== undefined && (id === undefined || (await belongs(session, item))) ? item : undefined;
+  const answer = await session.reader.get(pathOf(session, name, id));
+  const item = documentOf(answer)?.item;
+  return item !== undefined && (await isRequested(session, answer, { item, name, id })) ? item : undefined;
+}
+
+interface Requested {
+  readonly item: WorkspaceItem;
+  readonly name: string;
+  readonly id: string | undefined;
+}
+
+/**
+ * Whether a workspace that was read is one of the target, if it was read by id.
+ * @throws WireError if it was read by name and has another one: some services ignore case, or know former names
+ */
+async function isRequested(
+  session: Session,
+  answer: Answer,
+  { item, name, id }: Requested,
+): Promise<boolean> {
+  if (id !== undefined) return belongs(session, item);
+  if (item.name === name) return true;
+  const { method, url, status } = answer;
+  throw unread(
+    answer,
+    `${method} ${url} answered ${status} with the workspace ${quoted(item.name)} (${item.id})`,
+  );
 }
 
 /**
@@ -62,7 +88,7 @@ export async function readWorkspaceWithTags(
   const document = documentOf(answer);
   if (document === undefined) return undefined;
   const { item, included } = document;
-  if (id !== undefined && !(await belongs(session, item))) return undefined;
+  if (!(await isRequested(session, answer, { item, name, id }))) return undefined;
   const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
   if (read.tags !== undefined) return { item, tags: read.tags };
   // Without ownership tags, nothing depends on the tags of a service that has none.

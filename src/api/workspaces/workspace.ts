@@ -8,7 +8,7 @@ import type { Answer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { NameRule } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { LiveResource, ReturnedResource } from '../../model/resource.ts';
 
 export interface WorkspaceItem {
   readonly id: string;
@@ -31,9 +31,10 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
   return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
 }
 
-/** The name of the workspace or project in the response to its create. */
-export function returnedName({ body }: Answer): string | undefined {
-  return asWorkspaceItem(memberOf(body, 'data'))?.name;
+/** The workspace or project in the response to its create. */
+export function returnedResource({ body }: Answer): ReturnedResource | undefined {
+  const item = asWorkspaceItem(memberOf(body, 'data'));
+  return item && { name: item.name, organization: relatedId(item, 'organization') };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { namedByProjects } from '../../api/workspaces/named-objects.ts';
 import { projectKind } from '../../api/workspaces/projects.ts';
-import { returnedName } from '../../api/workspaces/workspace.ts';
+import { returnedResource } from '../../api/workspaces/workspace.ts';
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import type { NameRule } from '../../model/kind.ts';
 import { calls } from './calls.ts';
@@ -33,7 +33,7 @@ export const project = defineKind<ProjectSpec, LiveProject>({
   read,
   readOne,
   fieldsFromResponse,
-  returnedName,
+  returnedResource,
   prepare,
   calls,
   risk: () => [],

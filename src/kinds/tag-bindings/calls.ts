@@ -4,7 +4,7 @@
  * delete one tag nor write conditionally.
  */
 import type { Address } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
+import type { Call, CallId } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import type { FieldChange } from '../../model/field.ts';
 import { withStackId } from '../../model/resource.ts';
@@ -75,7 +75,7 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   const { desired, live } = context;
   const tags = { ...tagsOfOthers(live?.facts.direct, desired), ...asTags(desired.tags) };
   const relationships = { 'tag-bindings': tagBindingList(tags, ownershipTagAfter(address, context)) };
-  const { isWritten, value } = assessmentsAfter(address, context);
+  const { isWritten, value, needs } = assessmentsAfter(address, context);
   const repeated = repeatedAssessments(value);
   const repeatsLive = !isWritten && Object.keys(repeated).length > 0;
   return workspaceCall(address, context, {
@@ -84,6 +84,7 @@ function replaceCall(address: Address, context: Context): Call | undefined {
     body: workspaceBody(repeated, relationships),
     reliesOn: [directTags, ...(repeatsLive ? ['assessmentsEnabled'] : [])],
     order: callOrder.tags,
+    needs,
     success: [200],
     permission: 'can-update',
     description: 'replaces all tag bindings of the workspace',
@@ -116,6 +117,8 @@ interface AssessmentsAfter {
   /** whether the change of the workspace writes the value; else it must still be as it was read */
   readonly isWritten: boolean;
   readonly value: Json | undefined;
+  /** the call of the workspace's change that the value comes from */
+  readonly needs: readonly CallId[];
 }
 
 /** The "assessments-enabled" of the workspace after its own change, which is sent first; live may hide the declared value. */
@@ -125,8 +128,11 @@ function assessmentsAfter(address: Address, { peer, live, dialect }: Context): A
   const written = (name: string) => fields.find(({ path }) => path[0] === name)?.after;
   const mode = written('executionMode') ?? workspace?.facts?.['modeAfter'] ?? live?.facts.executionMode;
   const kept = keptAssessments(live?.facts.assessmentsEnabled, { mode, dialect });
+  const isWrittenField = (name: string) => fields.some(({ path }) => path[0] === name);
+  const isWritten = isWrittenField('assessmentsEnabled');
   return {
-    isWritten: fields.some(({ path: [name] }) => name === 'assessmentsEnabled'),
+    isWritten,
     value: written('assessmentsEnabled') ?? declared ?? kept,
+    needs: isWritten || isWrittenField('executionMode') ? [callId(workspaceOf(address), 'update')] : [],
   };
 }

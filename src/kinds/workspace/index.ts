@@ -1,7 +1,7 @@
 /** The kind Workspace: one workspace of an organization, with all settings of its API. */
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import { namedObjects } from '../../api/workspaces/named-objects.ts';
-import { returnedName, workspaceNames } from '../../api/workspaces/workspace.ts';
+import { returnedResource, workspaceNames } from '../../api/workspaces/workspace.ts';
 import { fieldsFromResponse } from './live-workspace.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
@@ -40,7 +40,7 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   readInheritable,
   whyNotGone,
   fieldsFromResponse,
-  returnedName,
+  returnedResource,
   recoverAnswer,
   prepare,
   calls,

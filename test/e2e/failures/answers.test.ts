@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { type Fault, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
-import { openProjects, project } from '../../support/cli/projects-scene.ts';
+import type { Fault } from '../../support/cli/faulty-proxy.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+(\?.*)?$/;
 
@@ -222,70 +221,5 @@ describe('a write that the service answers with 204 but ignores', () => {
     ]);
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.tagsOf('lent')).toEqual({});
-  });
-});
-
-describe('a create that the service answers with another resource', () => {
-  const creates = /\/organizations\/acme\/(workspaces|projects)$/;
-
-  /** @param isCarriedOut whether the service creates the resource that was sent */
-  function answerCreates({ wire }: Pick<Bench, 'wire'>, document: unknown, isCarriedOut: boolean) {
-    wire.setHandler(async ({ method, path }, pass) => {
-      if (method !== 'POST' || !creates.test(path)) return pass();
-      if (isCarriedOut) await pass();
-      return fakeAnswer({ answer: 201, body: document });
-    });
-  }
-
-  async function openWithVictim() {
-    const bench = await openBench({
-      organization: { 'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }] },
-    });
-    const stack = await bench.checkout();
-    await stack.setUp(workspace('stays'));
-    await bench.byHand.create({ name: 'victim', description: 'keep' });
-    const id = await bench.idOf('victim');
-    const app = workspace('app', { sshKey: 'deploy', tags: { env: 'prod' }, lock: { reason: 'frozen' } });
-    await stack.declare(workspace('stays'), app);
-    const { document } = await bench.byHand.get(`/workspaces/${id}`);
-    const isUnchanged = async () => {
-      expect(await bench.byHand.get(`/workspaces/${id}`)).toMatchObject({ document });
-      expect(await bench.tagsOf('victim')).toEqual({});
-    };
-    return { bench, stack, document, isUnchanged };
-  }
-
-  it('looks the created workspace up by its name, and writes nothing to the other workspace', async () => {
-    const { bench, stack, document, isUnchanged } = await openWithVictim();
-    answerCreates(bench, document, true);
-    await stack.run(['apply', '--yes'], 0);
-    await isUnchanged();
-    expect(bench.written().filter((call) => creates.test(call))).toHaveLength(1);
-    expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({
-      id: await bench.idOf('app'),
-      origin: 'created',
-    });
-    await stack.run(['plan', '--exit-code'], 0);
-  });
-
-  it('fails and names the other workspace if nothing was created', async () => {
-    const { bench, stack, document, isUnchanged } = await openWithVictim();
-    answerCreates(bench, document, false);
-    const { out } = await stack.run(['apply', '--yes'], 1);
-    expect(out).toMatch(/answered 201 with another resource, "victim" \(ws-\w+\); looked up by name/);
-    await isUnchanged();
-    expect(await recordOf(stack, 'Workspace/acme/app')).toBeUndefined();
-    bench.wire.setHandler(undefined);
-    await stack.run(['apply', '--yes'], 0);
-    await stack.run(['plan', '--exit-code'], 0);
-  });
-
-  it('creates no workspace in another project', async () => {
-    const { bench, stack, written } = await openProjects();
-    await stack.declare(project('shared'), workspace('app', { project: 'shared' }));
-    answerCreates(bench, (await bench.byHand.get('/projects/prj-theirs')).document, false);
-    const { out } = await stack.run(['apply', '--yes'], 1);
-    expect(out).toContain('answered 201 with another resource, "theirs" (prj-theirs)');
-    expect(new Set(written())).toEqual(new Set(['POST /organizations/acme/projects']));
   });
 });

@@ -3,7 +3,8 @@
  * only on a unix socket, and is removed afterwards. PostgreSQL refuses to run as root, so root runs it as the user `postgres`.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../rig/temporary-folder.ts';
 
@@ -39,15 +40,16 @@ function account(): { uid: number; gid: number } | undefined {
   return { uid: ask('-u'), gid: ask('-g') };
 }
 
-export function startPostgres(bin: string): PostgresServer {
-  const directory = makeFolder();
+type Run = (program: string, args: readonly string[]) => string;
+
+/** Runs programs as the user of the server. */
+function runIn(directory: string, bin: string): Run {
   const user = account();
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
-  const data = join(directory, 'data');
-  const run = (program: string, args: readonly string[]): string => {
+  return (program, args) => {
     // The server inherits stdout of pg_ctl, and a pipe would stay open.
     const stdout = program === 'pg_ctl' ? 'ignore' : 'pipe';
-    const ran = spawnSync(join(bin, program), [...args], {
+    const ran = spawnSync(program === 'cp' ? program : join(bin, program), [...args], {
       cwd: directory,
       ...user,
       stdio: ['ignore', stdout, 'pipe'],
@@ -57,7 +59,24 @@ export function startPostgres(bin: string): PostgresServer {
       throw new Error(`${program} ${args.join(' ')}: ${ran.error?.message ?? ran.stderr}`);
     return ran.stdout ?? '';
   };
-  run('initdb', ['-D', data, '-A', 'trust', '-U', 'test', '--no-sync', '-E', 'UTF8']);
+}
+
+/** A cluster that was never started: to copy it takes a tenth of the time of a new one. */
+let template: string | undefined;
+
+function makeTemplate(bin: string): string {
+  const folder = mkdtempSync(join(process.env['TRUEUP_TEST_TEMPLATES'] ?? tmpdir(), 'postgres-'));
+  const data = join(folder, 'data');
+  runIn(folder, bin)('initdb', ['-D', data, '-A', 'trust', '-U', 'test', '--no-sync', '-E', 'UTF8']);
+  return data;
+}
+
+export function startPostgres(bin: string): PostgresServer {
+  const directory = makeFolder();
+  const run = runIn(directory, bin);
+  const data = join(directory, 'data');
+  template ??= makeTemplate(bin);
+  run('cp', ['-a', template, data]);
   const options = `-c listen_addresses='' -k ${directory} -c fsync=off`;
   const start = () => run('pg_ctl', ['start', '-D', data, '-w', '-l', join(directory, 'log'), '-o', options]);
   const halt = () => run('pg_ctl', ['stop', '-D', data, '-m', 'immediate']);
