@@ -98,7 +98,7 @@ export class ChangeRun {
     if (found === undefined) return this.#notSent();
     if ('dropped' in found) {
       const what = found.dropped === this.change.address.kind ? 'ownership tags' : found.dropped;
-      return { kind: 'skipped', detail: `not sent: the service does not keep ${what}` };
+      return { kind: 'skipped', detail: `not sent: no read has shown that the service keeps ${what}` };
     }
     const end = await this.#recheckAndSend(call);
     const proved = isDone(end) && found.length > 0 ? await this.#prove(end, found) : end;

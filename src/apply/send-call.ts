@@ -238,8 +238,9 @@ function otherResource(
   answer: Answer,
   { kind, session }: SendContext,
 ): string | undefined {
-  const returned = kind.returnedResource?.(answer);
-  if (returned === undefined) return undefined;
+  if (kind.returnedResource === undefined) return undefined;
+  const returned = kind.returnedResource(answer);
+  if (returned === undefined) return 'one without a name';
   const { name, organization } = returned;
   const { fold = (text: string) => text } = kind.names;
   const isElsewhere =

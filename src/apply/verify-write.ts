@@ -110,7 +110,8 @@ async function verifyOwnershipTag(
   const fix = 'set "ownership: ledger" for the target, remove declared tags of that target, and apply again';
   try {
     const live = await untilAborted(kind.readOne(session, address, id), stop);
-    if (live?.evidence.ownershipTag !== undefined) return { is: 'kept' };
+    if (live === undefined) return { is: 'unread', why: 'it was not found when it was read back' };
+    if (live.evidence.ownershipTag !== undefined) return { is: 'kept' };
     return { is: 'lost', why: `the service did not keep its ownership tag: ${fix}` };
   } catch (error) {
     return { is: 'unread', why: `its ownership tag cannot be read back (${messageOf(error)}): ${fix}` };
@@ -144,9 +145,8 @@ async function readChildBack(
   }
 }
 
-// Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the
-// request. An unexpected status, such as 202 or 302, is verified in the same way. Each costs at most one read. Refusals are
-// no longer verified after a number of reads that found nothing.
+// Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the request.
+// An unexpected status, such as 202 or 302, is verified in the same way. After a number of reads that found nothing, none is sent.
 
 /** The maximum number of confirmed refusals of a target, after which refusals are no longer verified. */
 const maxConfirmedRefusals = 10;

@@ -98,7 +98,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
   /** The fields that the response to a write contains; undefined when it contains none. */
   readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
-  /** Name and organization of the resource in the response to a create; undefined when it has none. */
+  /** Name and organization of the resource in the response to a create; undefined when it does not show them. */
   readonly returnedResource?: (answer: Answer) => ReturnedResource | undefined;
   /** For a repeated call with `already` that finds its work done: the lost response, if it is proved that an earlier attempt did it. */
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;

@@ -42,15 +42,15 @@ interface Requested {
 
 /**
  * Whether a workspace that was read is one of the target, if it was read by id.
- * @throws WireError if it was read by name and has another one: some services ignore case, or know former names
+ * @throws WireError if it has another id, or another name: some services ignore case, or know former names
  */
 async function isRequested(
   session: Session,
   answer: Answer,
   { item, name, id }: Requested,
 ): Promise<boolean> {
-  if (id !== undefined) return belongs(session, item);
-  if (item.name === name) return true;
+  if (item.id === id) return belongs(session, item);
+  if (id === undefined && item.name === name) return true;
   const { method, url, status } = answer;
   throw unread(
     answer,

@@ -17,7 +17,6 @@ import { kebabCase } from '../../model/field.ts';
 import type { Answer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../../model/json.ts';
 import type { ReturnedFields } from '../../model/kind-calls.ts';
-import { quoted } from '../../model/quoted.ts';
 import { type OwnershipEvidence, stackOfCreatorMark } from '../../model/resource.ts';
 import type { Dialect, Target } from '../../model/stack.ts';
 import {
@@ -147,42 +146,10 @@ function tagFacts({ direct, inherited, ownershipTag }: BoundTags): WorkspaceFact
 }
 
 /** Fields that are attributes, each with its wire name. */
-const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttributes].map((field) => ({
+export const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttributes].map((field) => ({
   field,
   wireName: kebabCase(field),
 }));
-
-interface AttributeType {
-  readonly wireName: string;
-  readonly wanted: 'text' | 'list' | 'boolean' | 'object';
-}
-
-/** The JSON type of each attribute. */
-const attributeTypes: readonly AttributeType[] = [
-  ...answeredAttributes.map(({ field, wireName }): AttributeType => {
-    const { compare, default: byDefault } = fields[field] ?? {};
-    if (compare?.shape === 'list') return { wireName, wanted: 'list' };
-    return { wireName, wanted: typeof byDefault === 'boolean' ? 'boolean' : 'text' };
-  }),
-  { wireName: 'execution-mode', wanted: 'text' },
-  { wireName: 'tag-names', wanted: 'list' },
-  { wireName: 'vcs-repo', wanted: 'object' },
-];
-
-/** Why a document cannot be understood, as a clause: an attribute has the wrong type. */
-export function whyUnexpected({ attributes }: WorkspaceItem): string | undefined {
-  for (const { wireName, wanted } of attributeTypes) {
-    const value = attributes[wireName] ?? null;
-    const found = value === null ? wanted : typeOf(value);
-    if (found !== wanted) return `its ${quoted(wireName)} is of type ${found}, not ${wanted}`;
-  }
-  return undefined;
-}
-
-function typeOf(value: Json): string {
-  if (Array.isArray(value)) return 'list';
-  return typeof value === 'string' ? 'text' : typeof value;
-}
 
 /** The spec from the document, and the retention policy, if it was read. Other fields with endpoints of their own are left out. */
 function liveSpec(

@@ -28,7 +28,8 @@ import {
 import { predictAssessments, predictCreations, predictInherited, type WorkspaceReading } from './predict.ts';
 import { predictRefusals } from './predict-refusals.ts';
 import { readUnlisted } from './read-unlisted.ts';
-import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, whyUnexpected } from './live-workspace.ts';
+import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace } from './live-workspace.ts';
+import { whyUnexpected } from './unexpected-types.ts';
 import {
   hasOwnModeMark,
   invisibleFields,

@@ -229,9 +229,12 @@ function reasonLine({ address, reason, id, notes }: Change): string {
   return `- ${code(formatAddress(address))}${which}: ${parts.join('; ')}`;
 }
 
+/** Whoever approves the plan must see all of it. */
+const maxRisk = 10_000;
+
 function riskLines(effect: Risk['effect']): (change: Change) => string[] {
   return ({ address, risks = [] }) =>
     risks
       .filter((risk) => risk.effect === effect)
-      .map(({ message }) => `- ${code(formatAddress(address))}: ${sentence(message)}`);
+      .map(({ message }) => `- ${code(formatAddress(address))}: ${sentence(message, maxRisk)}`);
 }

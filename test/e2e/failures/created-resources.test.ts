@@ -64,6 +64,17 @@ describe('A create that the service answers with another resource', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
+  it.each([{}, { attributes: {} }])(
+    'with an id alone, and writes nothing to that workspace (%j)',
+    async (more) => {
+      const { bench, stack, isUnchanged } = await openWithVictim();
+      answerCreates(bench, { data: { id: await bench.idOf('victim'), type: 'workspaces', ...more } }, true);
+      await stack.run(['apply', '--yes'], 0);
+      await isUnchanged();
+      expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({ id: await bench.idOf('app') });
+    },
+  );
+
   it('creates no workspace in another project', async () => {
     const { bench, stack, written } = await openProjects();
     await stack.declare(project('shared'), workspace('app', { project: 'shared' }));
@@ -142,5 +153,18 @@ describe('A created workspace whose response was lost', () => {
     bench.wire.setHandler(undefined);
     const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
     expect(resource).toMatchObject({ relationships: { 'ssh-key': { data: { id: 'sshkey-other' } } } });
+  });
+});
+
+describe('A first create that is not found when it is read back', () => {
+  it('is no proof that the service does not keep ownership tags', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('one'), workspace('two'));
+    bench.wire.add({ method: 'GET', path: /\/workspaces\/ws-/, fault: { answer: 404 } });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('it was created, but it was not found when it was read back');
+    expect(out).not.toContain('ownership: ledger');
+    await stack.run(['apply', '--yes'], 0);
   });
 });

@@ -42,6 +42,55 @@ describe('trueup reports', () => {
     expect(bench.written()).toEqual([]);
   });
 
+  const repository = { identifier: 'acme/app', oauthTokenId: 'ot-git', branch: 'main' };
+  it.each<[string, unknown, object, object]>([
+    ['trigger-patterns', [{ a: 'odd' }], { triggerPatterns: ['x/**'] }, { triggerPatterns: ['y/**'] }],
+    ['trigger-prefixes', [1], { triggerPrefixes: ['x'] }, { triggerPrefixes: ['y'] }],
+    ['tag-names', [{ a: 'odd' }, 'a'], { tagNames: ['a'] }, { tagNames: ['b'] }],
+    [
+      'vcs-repo',
+      { branch: { a: 'odd' } },
+      { vcsRepo: repository },
+      { vcsRepo: { ...repository, branch: 'next' } },
+    ],
+  ])(
+    'a part of "%s" of the wrong type, and does not change the workspace',
+    async (name, odd, before, after) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.setUp(workspace('app', before), workspace('web'));
+      await stack.declare(workspace('app', after), workspace('web'));
+      bench.wire.setHandler(async ({ method }, pass) => {
+        const answer = await pass();
+        const withOdd = (key: string, value: unknown) => (key === name ? odd : value);
+        const text = method === 'GET' ? JSON.stringify(JSON.parse(answer.text, withOdd)) : answer.text;
+        return { ...answer, text };
+      });
+      const { out, err } = await stack.run(['apply', '--yes'], 1);
+      expect(oneLine(out + err)).toContain(`its "${name}" holds a value of type`);
+      expect(bench.written()).toEqual([]);
+    },
+  );
+
+  it('a read by id that is answered with another workspace, and deletes nothing', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(workspace('stays'), workspace('app'));
+    const [app, stays] = [await bench.idOf('app'), await bench.idOf('stays')];
+    await stack.declare(workspace('stays'));
+    bench.wire.setHandler(async ({ method, path }, pass) => {
+      if (method !== 'GET' || !path.includes(`/workspaces/${app}`)) return pass();
+      // Another user takes the workspace over.
+      await bench.byHand.patch(`/workspaces/${app}`, {
+        data: { type: 'workspaces', attributes: {}, relationships: { 'tag-bindings': { data: [] } } },
+      });
+      return pass(path.replace(app, stays));
+    });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(oneLine(out)).toMatch(/answered 200 with the workspace "stays" \(ws-\w+\)/);
+    expect(bench.written()).toEqual([]);
+  });
+
   it('an answer in an encoding that was not requested', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

@@ -25,7 +25,7 @@ describe('An empty organization of a service without remote state consumers', ()
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(flat(out)).toContain('its RemoteStateConsumers cannot be read back');
     expect(flat(out)).toContain('remove every RemoteStateConsumers of this target from the manifests');
-    expect(flat(out)).toContain('not sent: the service does not keep RemoteStateConsumers');
+    expect(flat(out)).toContain('not sent: no read has shown that the service keeps RemoteStateConsumers');
     expect(creates(bench.written())).toHaveLength(1);
 
     const { err, out: again } = await stack.run(['apply', '--yes'], 7);

@@ -70,6 +70,13 @@ describe('the Markdown of a plan', () => {
     expect(activeIn(renderPlanMarkdown(small))).toEqual([]);
   });
 
+  it('shows all of the access that a change widens, however many names it has', () => {
+    const names = Array.from({ length: 90 }, (_, index) => `namespace-with-a-long-name-${index}`);
+    const message = `${names.join(', ')} and zz-kube-system may log in`;
+    const risks = [{ path: ['friends'], effect: 'widens' as const, message }];
+    expect(renderPlanMarkdown(plan({ changes: [change({ risks })] }))).toContain('zz-kube-system may log in');
+  });
+
   it('has the exact requests if they are wanted', () => {
     const text = renderPlanMarkdown(plan({ changes: [change({ calls: [call({ body: { name: 'x' } })] })] }), {
       calls: true,
