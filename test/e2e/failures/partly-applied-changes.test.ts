@@ -81,17 +81,17 @@ describe('a change whose first call failed and whose second call succeeded', () 
     expect(await attributesOf(bench)).toMatchObject({ locked: false, 'auto-apply': true });
   });
 
-  it('of an adoption is finished by the approved plan, and its lock is recorded', async () => {
+  it('of an adoption takes no lock before the approved plan has finished it', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
-    // Where no ownership tag is seen, nothing is written to an adopted workspace before its ownership tag was read back.
     await stack.setUp(workspace('keep'));
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }, { adopt: true }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
     const ownershipTag = { ...refusedPatch, path: /\/tag-bindings$/ };
     bench.wire.add(refusedPatch, ownershipTag);
-    await stack.run(['apply', 'plan.json'], 6);
-    expect(await recordOf(stack)).toMatchObject({ origin: 'adopted', fields: { lock } });
+    await stack.run(['apply', 'plan.json'], 1);
+    expect(await attributesOf(bench)).toMatchObject({ locked: false, 'auto-apply': false });
+    expect(await recordOf(stack)).toBeUndefined();
     await stack.run(['apply', 'plan.json'], 0);
     expect(await recordOf(stack)).toMatchObject({ origin: 'adopted', fields: { autoApply: true, lock } });
     await stack.declare(workspace('keep'), workspace('app', {}, { adopt: true }));
