@@ -35,13 +35,7 @@ export function whyUnexpected({ attributes }: WorkspaceItem): string | undefined
   return undefined;
 }
 
-const repositoryTexts = [
-  'identifier',
-  'branch',
-  'oauth-token-id',
-  'github-app-installation-id',
-  'tags-regex',
-];
+const repositoryTexts = ['identifier', 'branch', 'oauth-token-id', 'vcs-app-installation-id', 'tags-regex'];
 
 /** The elements of all lists are texts; other members of a repository are not used. */
 function isUnexpectedPart(wireName: string, name: string, part: Json): boolean {
