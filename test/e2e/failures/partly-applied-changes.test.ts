@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { consumers, workspace } from '../../support/cli/documents.ts';
+import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+$/;
 const lock = { reason: 'frozen' };
@@ -87,9 +88,11 @@ describe('a change whose first call failed and whose second call succeeded', () 
     await stack.setUp(workspace('keep'));
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }, { adopt: true }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
-    const ownershipTag = { ...refusedPatch, path: /\/tag-bindings$/ };
-    bench.wire.add(refusedPatch, ownershipTag);
+    bench.wire.setHandler(async ({ method }, pass) =>
+      method === 'PATCH' ? fakeAnswer(refusedPatch.fault) : pass(),
+    );
     await stack.run(['apply', 'plan.json'], 1);
+    bench.wire.setHandler(undefined);
     expect(await attributesOf(bench)).toMatchObject({ locked: false, 'auto-apply': false });
     expect(await recordOf(stack)).toBeUndefined();
     await stack.run(['apply', 'plan.json'], 0);
