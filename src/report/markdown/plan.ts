@@ -229,7 +229,7 @@ function reasonLine({ address, reason, id, notes }: Change): string {
   return `- ${code(formatAddress(address))}${which}: ${parts.join('; ')}`;
 }
 
-/** Whoever approves the plan must see all of it. */
+/** A reviewer must see all of the access that an approval covers. */
 const maxRisk = 10_000;
 
 function riskLines(effect: Risk['effect']): (change: Change) => string[] {

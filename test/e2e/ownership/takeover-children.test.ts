@@ -49,7 +49,7 @@ describe('The adoption of a workspace that changed after the plan', () => {
   it.each([
     ['replaces no tags', { x: 'y' }, { tags: { a: '1' } }],
     ['adds no tags', {}, { tags: { a: '1' } }],
-    ['gives nobody access to its state', {}, { remoteStateConsumers: ['ours'] }],
+    ['gives no other workspace access to its state', {}, { remoteStateConsumers: ['ours'] }],
   ])('%s', async (_, tags, spec) => {
     const { bench, stack, adopt } = await openTheirs(tags);
     await stack.declare(workspace('ours'), adopt(spec));
