@@ -55,7 +55,7 @@ export class ResourceReads {
   readonly #sent: CallId[] = [];
   /** the resource as last read, or as a later response showed it */
   #known: Known | undefined;
-  /** when the resource was read that each call was compared with; absent if the list that the plan read is enough */
+  /** for each call, the time of the read that it was compared with; absent if the list that the plan read is enough */
   readonly #seenAt = new Map<CallId, number>();
   #reading: Promise<Known> | undefined;
   /** when an attempt of a call was last sent */

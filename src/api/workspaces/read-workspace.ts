@@ -54,7 +54,7 @@ async function isRequested(
   const { method, url, status } = answer;
   throw unread(
     answer,
-    `${method} ${url} answered ${status} with the workspace ${quoted(item.name)} (${item.id})`,
+    `${method} ${url} answered ${status} with the workspace ${quoted(item.name)} (${item.id}) instead of ${quoted(id ?? name)}`,
   );
 }
 

@@ -157,7 +157,7 @@ describe('A created workspace whose response was lost', () => {
 });
 
 describe('A first create that is not found when it is read back', () => {
-  it('is no proof that the service does not keep ownership tags', async () => {
+  it('does not make the report advise "ownership: ledger"', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('one'), workspace('two'));
