@@ -199,6 +199,7 @@ async function whenAbsent(
   stop: AbortSignal | undefined,
 ): Promise<AttemptResult | 'send'> {
   const why = `${last.why}; looked up by name afterwards: it does not exist`;
+  if (last.is === 'unknown' && last.answered) return { is: 'failed', why, inDoubt: true };
   const isFinal = again === undefined && last.is === 'failed';
   if (isFinal || (mayHaveActed && attempts >= createAttempts)) return { is: 'failed', why };
   const verdict = await lastRead.whenAbsent();

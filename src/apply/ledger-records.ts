@@ -254,26 +254,9 @@ interface FoundAsDeclared {
 export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void {
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
-  const pending = pendingTakeovers(planning);
   for (const [text, { isUpToDate }] of planning.records) {
-    if (isUpToDate && !isChildOf(pending, kinds, text))
-      putRecord({ planning, kinds, keeper }, text, completeRecord({ planning, kinds }, text));
+    if (isUpToDate) putRecord({ planning, kinds, keeper }, text, completeRecord({ planning, kinds }, text));
   }
-}
-
-/** Existing resources that this stack does not own yet. */
-function pendingTakeovers({ plan }: PlanResult): ReadonlySet<AddressText> {
-  const takesOver = ({ action, fields }: Change) =>
-    action === 'adopt' || (action !== 'create' && fields.some(({ path: [name] }) => name === 'claim'));
-  return new Set(plan.changes.filter(takesOver).map(({ address }) => formatAddress(address)));
-}
-
-/** The values of such a child are those of others: recorded as ours, they would be removed with its document. */
-function isChildOf(parents: ReadonlySet<AddressText>, kinds: Registry, text: AddressText): boolean {
-  if (parents.size === 0) return false;
-  const address = parseAddress(text);
-  const ownership = kinds.get(address.kind)?.ownership;
-  return ownership?.by === 'child' && parents.has(formatAddress(ownership.of(address)));
 }
 
 /** Records what a plan found, without an apply. @throws when the ledger cannot be written */
@@ -284,5 +267,12 @@ export async function saveFound(
 ): Promise<Ledger> {
   const keeper = new LedgerKeeper(store, ledger);
   recordFound({ planning, kinds, keeper });
+  for (const { action, address } of planning.plan.changes) {
+    const text = formatAddress(address);
+    const record = action === 'create' ? keeper.get(text) : undefined;
+    // Its create was answered with success, but it does not exist: nothing will show who created one that exists later.
+    if (record?.origin === 'created' && kinds.get(address.kind)?.ownership.by === 'ledger')
+      keeper.put(text, { ...record, origin: 'adopted' });
+  }
   return keeper.save();
 }

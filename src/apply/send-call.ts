@@ -77,7 +77,12 @@ export type SendResult =
   | { readonly is: 'already' }
   | Failed
   /** sent, and it is not known whether it was carried out */
-  | { readonly is: 'unknown'; readonly why: string };
+  | {
+      readonly is: 'unknown';
+      readonly why: string;
+      /** answered with success, so that it is not sent again: it may have created a resource with another name */
+      readonly answered?: true;
+    };
 
 interface CarriedOutCall {
   readonly is: 'ok';
@@ -105,7 +110,7 @@ export interface Failed {
 export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
-  readonly planning: Pick<PlanResult, 'isOwnedByAnother'>;
+  readonly planning: Pick<PlanResult, 'isOwnedByAnother' | 'addressNow'>;
   readonly writer: Writer;
   /** id of the resource that the call is about, once it has one */
   readonly id?: string | undefined;
@@ -119,11 +124,14 @@ export interface SendContext {
   pause(milliseconds: number): Promise<void>;
 }
 
-function resultOfRefusal(answer: Answer, { refusalHints }: Call): Failed {
-  const { status } = answer;
+function resultOfRefusal(answer: Answer, { refusalHints, success }: Call): Failed {
+  const { method, url, status } = answer;
   const hint = refusalHints?.[status];
-  const why = hint === undefined ? describeAnswer(answer) : `${describeAnswer(answer)}; ${hint}`;
-  return { is: 'failed', why, refusal: status };
+  const described =
+    status >= 200 && status < 300
+      ? `${method} ${url} answered ${status} instead of ${success.join(' or ')}`
+      : describeAnswer(answer);
+  return { is: 'failed', why: hint === undefined ? described : `${described}; ${hint}`, refusal: status };
 }
 
 /** A refusal of the request itself; not 429 (wait) or 401 (not authenticated). */
@@ -222,12 +230,14 @@ function resultOfSuccess({ createsId }: Call, answer: Answer, context: SendConte
   if (createsId === undefined) return { is: 'ok', answer };
   const id = at(answer.body, createsId.pointer);
   if (typeof id !== 'string')
-    return { is: 'unknown', why: `${describeAnswer(answer)}, but its body contains no id` };
-  const returned = otherResource(createsId, answer, context);
+    return { is: 'unknown', answered: true, why: `${describeAnswer(answer)}, but its body contains no id` };
+  const listed = context.planning.addressNow(parseAddress(createsId.address), id);
+  const returned = otherResource(createsId, answer, context) ?? (listed && quoted(listed));
   if (returned === undefined) return { is: 'ok', id, answer };
   const { method, url, status } = answer;
   return {
     is: 'unknown',
+    answered: true,
     why: `${method} ${url} answered ${status} with another resource, ${returned} (${id})`,
   };
 }

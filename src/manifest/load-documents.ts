@@ -231,6 +231,11 @@ async function readManifestFile(
 async function readStackFile(path: string, input: LoadInput): Promise<FileDocuments> {
   const text = await readFileText(path, input, await findRepository(dirname(path)));
   if (basename(path) === stackFileName || text.documents.some(isStack)) return text;
+  // Messages show lines of the file: the stack that it belongs to is read for the names of the variables that hold secrets.
+  for (const folder of [dirname(path), input.cwd]) {
+    const near = await findStack(undefined, folder, input.userId);
+    if (typeof near === 'string') await loadDocuments({ ...input, path: near });
+  }
   const here = await findRepository(input.cwd);
   const isHere = await realpath(path).then(
     (real) => liesIn(here, real),

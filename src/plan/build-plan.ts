@@ -156,7 +156,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     digest: digestOf(meaning),
     digestVersion,
   };
-  const records = recordsOf(context, drafts);
+  const records = recordsOf(context, drafts, all);
   return {
     plan,
     problemsOfEach: problems,

@@ -5,7 +5,7 @@ import type { CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Answer } from '../model/http.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
-import type { DesiredResource } from '../model/resource.ts';
+import { type DesiredResource, parseOwnershipTag } from '../model/resource.ts';
 import { seenValues, writtenContent } from './compare-resource.ts';
 import type { Draft } from './draft-declared.ts';
 import { withoutStaleContent } from './last-written.ts';
@@ -24,13 +24,18 @@ export interface RecordDraft {
   readonly record: LedgerRecord;
   /** the current record of this resource; undefined if the plan creates it, even if another resource had its name before */
   readonly known: LedgerRecord | undefined;
-  /** it is already as declared: nothing has to be done */
+  /**
+   * It is already as declared, and ours: nothing has to be done. The values of a child whose parent is still to be taken over are those
+   * of others: recorded as ours, they would be removed with its document.
+   */
   readonly isUpToDate: boolean;
 }
 
+/** @param all the drafts of the whole stack, also for a plan of a part: a parent outside of the part may not be ours yet */
 export function recordsOf(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
+  all: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<AddressText, RecordDraft> {
   const make = (draft: DeclaredDraft) =>
     withoutStaleContent(context, drafts, recordAfter(context, draft), draft.change.address);
@@ -40,29 +45,41 @@ export function recordsOf(
     if (draft === undefined || !isDeclared(draft)) continue;
     const { action, address } = draft.change;
     const known = action === 'create' ? undefined : context.record(address);
-    records.set(text, new LazyRecord(draft, known, make));
+    const { ownership } = context.kind(address.kind);
+    const parent = ownership.by === 'child' ? all.get(formatAddress(ownership.of(address))) : undefined;
+    const isUpToDate = action === 'none' && !(parent && takesOver(context, parent.change));
+    records.set(text, new LazyRecord(draft, known, isUpToDate, make));
   }
   return records;
+}
+
+/** Whether a change makes an existing resource ours. A change of the flags in our own ownership tag does not. */
+function takesOver({ plainTag }: PlanContext, { action, fields }: Change): boolean {
+  if (action === 'adopt' || action === 'create') return action === 'adopt';
+  return fields.some(({ path: [name], before, after }) => {
+    if (name !== 'claim' || after === undefined) return false;
+    const { stack, id } = parseOwnershipTag(typeof before === 'string' ? before : '');
+    return stack !== plainTag.stack || id !== plainTag.id;
+  });
 }
 
 class LazyRecord implements RecordDraft {
   readonly draft: DeclaredDraft;
   readonly known: LedgerRecord | undefined;
+  readonly isUpToDate: boolean;
   readonly #make: (draft: DeclaredDraft) => LedgerRecord;
   #record: LedgerRecord | undefined;
 
   constructor(
     draft: DeclaredDraft,
     known: LedgerRecord | undefined,
+    isUpToDate: boolean,
     make: (draft: DeclaredDraft) => LedgerRecord,
   ) {
     this.draft = draft;
     this.known = known;
+    this.isUpToDate = isUpToDate;
     this.#make = make;
-  }
-
-  get isUpToDate(): boolean {
-    return this.draft.change.action === 'none';
   }
 
   get record(): LedgerRecord {

@@ -62,7 +62,7 @@ async function send(
 ): Promise<AttemptResult & { log: string[] }> {
   const log: string[] = [];
   const context: SendContext = {
-    planning: { isOwnedByAnother: () => false },
+    planning: { isOwnedByAnother: () => false, addressNow: () => undefined },
     kind: { ...parentKind, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },

@@ -20,20 +20,6 @@ interface WorkspaceWithTags {
   readonly tags: BoundTags;
 }
 
-/**
- * Reads a workspace, by id if one is given, because names can change. Undefined if it does not exist, or the token cannot see it.
- * @throws WireError on any other answer: nothing may be written then
- */
-export async function readWorkspace(
-  session: Session,
-  name: string,
-  id?: string,
-): Promise<WorkspaceItem | undefined> {
-  const answer = await session.reader.get(pathOf(session, name, id));
-  const item = documentOf(answer)?.item;
-  return item !== undefined && (await isRequested(session, answer, { item, name, id })) ? item : undefined;
-}
-
 interface Requested {
   readonly item: WorkspaceItem;
   readonly name: string;
@@ -65,11 +51,15 @@ async function isRequested(
 export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
   const organization = relatedId(item, 'organization');
   if (organization !== null) return organization.toLowerCase() === session.target.organization?.toLowerCase();
-  const named = documentOf(await session.reader.get(pathOf(session, item.name, undefined)));
-  return named?.item.id === item.id;
+  return isNamed(session, item.name, item.id);
 }
 
-/** Reads by id in any organization. @throws as `readWorkspace` does */
+/** Whether the service finds the workspace with this id by this name. @throws WireError on an answer other than a workspace or 404 */
+export async function isNamed(session: Session, name: string, id: string): Promise<boolean> {
+  return documentOf(await session.reader.get(pathOf(session, name, undefined)))?.item.id === id;
+}
+
+/** Reads by id in any organization. Undefined if it does not exist. @throws WireError on any other answer */
 export async function readWorkspaceAnywhere(
   session: Session,
   id: string,
@@ -77,7 +67,11 @@ export async function readWorkspaceAnywhere(
   return documentOf(await session.reader.get(pathOf(session, '', id)))?.item;
 }
 
-/** Like `readWorkspace`, with the tags: one request if the service can include them. @throws as `readWorkspace` does */
+/**
+ * Reads a workspace with its tags, by id if one is given, because names can change: one request if the service can include them.
+ * Undefined if it does not exist, or the token cannot see it.
+ * @throws WireError on any other answer: nothing may be written then
+ */
 export async function readWorkspaceWithTags(
   session: Session,
   name: string,

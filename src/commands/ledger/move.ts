@@ -23,7 +23,7 @@ import { placeOf, readPlace } from '../../run/find-ledger.ts';
 import type { CliHost } from '../../run/host.ts';
 import { pathOfStack, type StackRun, withStack } from '../../run/load-manifests.ts';
 import { endAfter, type HeldLock, holdLock, lockingFor } from '../../run/lock.ts';
-import { type FileChange, writeFiles } from '../../run/manifest-edits/write-files.ts';
+import { checkWritable, type FileChange, writeFiles } from '../../run/manifest-edits/write-files.ts';
 import { identifyRun } from '../../run/origin.ts';
 import { describePlace } from '../../run/moved-ledger.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
@@ -107,8 +107,17 @@ function moveLedger(
       throw new CommandStop('usage', '--from and --to name the same place');
     // Drafted before anything is moved, because the file may not be editable.
     const file = options.write ? await draftStackFile(run.stack, to, host.cwd) : undefined;
+    if (willWrite(file, to, run)) await checkWritable([file]);
     return from === undefined ? reportDone(to, file, run) : moveBetween({ from, to }, file, run);
   });
+}
+
+function willWrite(
+  file: FileChange | undefined,
+  to: LedgerPlace,
+  { stack, options }: MoveRun,
+): file is FileChange {
+  return file !== undefined && !options.dryRun && !isSamePlace(placeOf(stack), to);
 }
 
 /** Removes the locks that an earlier attempt of this run left when it had moved the ledger. */
@@ -214,9 +223,9 @@ async function finish(
   file: FileChange | undefined,
   run: MoveRun,
 ): Promise<ExitCode> {
-  const { stack, terminal, host, options } = run;
+  const { stack, terminal, host } = run;
   const isNamed = isSamePlace(placeOf(stack), ends.to.place);
-  const isWritten = file !== undefined && !options.dryRun && !isNamed;
+  const isWritten = willWrite(file, ends.to.place, run);
   if (isWritten) await writeFiles([file]);
   const report: MoveReport = {
     moved,

@@ -13,6 +13,7 @@ import type { FieldsOf, FieldTable } from '../../model/field.ts';
 import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind-calls.ts';
 import type { CompareContext } from '../../model/kind-specs.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import type { ProjectFields, ProjectSpec } from './schema.ts';
 
@@ -132,6 +133,15 @@ export function settingsOf({
           defaultAgentPoolId: mode === 'agent' && owns('default-agent-pool') ? pool : null,
         }),
   };
+}
+
+const textSettings = ['description', 'default-execution-mode', 'auto-destroy-activity-duration'];
+
+/** Why a project cannot be understood: a setting is not text. Such a value is neither stored nor sent back. */
+export function whyUnexpected({ name, attributes }: ProjectItem): string | undefined {
+  const setting = textSettings.find((one) => typeof (attributes[one] ?? '') !== 'string');
+  if (setting === undefined) return undefined;
+  return `the project ${quoted(name)} was not understood: its ${quoted(setting)} is not text`;
 }
 
 /** Empty if the document has no permissions. */

@@ -35,7 +35,7 @@ import { type Json, memberOf } from '../../model/json.ts';
 import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
 import { counted, quoted, quoteSome } from '../../model/quoted.ts';
-import { type LiveProject, liveProject, type Member, settingsOf } from './fields.ts';
+import { type LiveProject, liveProject, type Member, settingsOf, whyUnexpected } from './fields.ts';
 import type { ProjectSpec } from './schema.ts';
 
 type Request = ReadRequest<ProjectSpec>;
@@ -72,6 +72,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     list.items.map(async (item) => {
       const isAsked = isRelevant(item);
       const tags = isAsked || list.hasTags ? orNoTags(await list.tagsOf(item), needsTags) : undefined;
+      const unexpected = isAsked ? whyUnexpected(item) : undefined;
       const live = liveProject(addressOf(session, item.name), {
         item,
         tags: tags?.tags,
@@ -80,26 +81,26 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
           ...settings(item),
         },
       });
-      return { live, problem: tags && 'problem' in tags ? tags.problem : undefined };
+      return { live, problem: unexpected ?? (tags && 'problem' in tags ? tags.problem : undefined) };
     }),
   );
   const resources = readings.map(({ live }) => live);
   const lacking = lackingFields(request, resources);
-  const untagged = readings.flatMap(({ live, problem }) =>
+  const unread = readings.flatMap(({ live, problem }) =>
     problem === undefined ? [] : [[formatAddress(live.address), problem] as const],
   );
   const twins = twinsOf(session, list, request);
   const isKept = list.hasTags || resources.some(({ facts: { direct } }) => direct !== undefined);
   return {
     resources,
-    unseen: new Map([...unlistedOf(session, list, request), ...untagged, ...twins]),
+    unseen: new Map([...unlistedOf(session, list, request), ...unread, ...twins]),
     // A list that lacks projects does not count them either; `incomplete` reports it.
     ...(list.total === undefined || list.unlisted.length > 0 ? {} : { total: list.total }),
     incomplete: [
       ...(list.problem === undefined
         ? list.unlisted.map((item) => unlistedProblem(session, item))
         : [listProblem(session, list.problem)]),
-      ...untagged.map(([, why]) => why),
+      ...unread.map(([, why]) => why),
       ...twins.map(([, why]) => why),
       ...(unplaced.length === 0 ? [] : [unplacedProblem(unplaced)]),
     ],
@@ -233,6 +234,8 @@ export async function readOne(
   const item =
     id === undefined ? await readByName(session, address.name) : await readProjectById(session, id);
   if (item === undefined) return undefined;
+  const unexpected = whyUnexpected(item);
+  if (unexpected !== undefined) throw new WireError(unexpected, { ...requestOf(item), sent: false });
   const [answer, settings, members] = await Promise.all([
     readBindings(session, item, { owner: ofProjects }),
     organizationFacts(session),

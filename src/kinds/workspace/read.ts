@@ -12,7 +12,7 @@ import { pageSize } from '../../api/read-pages.ts';
 import type { BoundTags } from '../../api/workspaces/tag-bindings.ts';
 import { listWorkspaces, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
 import {
-  readWorkspace,
+  isNamed,
   readWorkspaceWithTags,
   unread,
   workspacesOnPage,
@@ -177,8 +177,7 @@ export async function whyNotGone(
   { name }: Address,
   id?: string,
 ): Promise<string | undefined> {
-  const named = await readWorkspace(session, name);
-  if (named === undefined || named.id !== id) return undefined;
+  if (id === undefined || !(await isNamed(session, name, id))) return undefined;
   return `workspace ${quoted(name)} was not read: it is found by its name, but reading it by its id returns "not found"`;
 }
 

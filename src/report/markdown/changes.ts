@@ -29,6 +29,9 @@ const maxBlock = 6_000;
 const maxNames = 40;
 const maxRemarks = 20;
 
+/** A reviewer must see all of the access that an approval covers. */
+export const maxRisk = 10_000;
+
 function detailsOf(group: readonly Change[], plan: Plan, calls: boolean): string {
   const [first] = group;
   if (first === undefined) return '';
@@ -57,7 +60,7 @@ function namesOf(group: readonly Change[]): string {
 /** Risks and notes as a list. */
 function remarks({ risks = [], notes }: Change): string[] {
   const all = [
-    ...risks.map(({ effect, message }) => `- **${effect}**: ${sentence(message)}`),
+    ...risks.map(({ effect, message }) => `- **${effect}**: ${sentence(message, maxRisk)}`),
     ...notes.map((note) => `- note: ${sentence(note)}`),
   ];
   if (all.length === 0) return [];

@@ -23,7 +23,7 @@ import {
   summaryLine,
   usableAcknowledgement,
 } from '../view/plan-summary.ts';
-import { changeDetails } from './changes.ts';
+import { changeDetails, maxRisk } from './changes.ts';
 import { bytesOf, code, fitted, maxMarkdownBytes, type Section, sentence, tableRow } from './escape.ts';
 import {
   coverageSection,
@@ -48,7 +48,7 @@ interface PlanMarkdownOptions {
 const shares = {
   reasons: 2_000,
   limits: 1_500,
-  risk: 4_000,
+  risk: 6_000,
   problems: 6_000,
   table: 12_000,
   notices: 3_000,
@@ -228,9 +228,6 @@ function reasonLine({ address, reason, id, notes }: Change): string {
   ];
   return `- ${code(formatAddress(address))}${which}: ${parts.join('; ')}`;
 }
-
-/** A reviewer must see all of the access that an approval covers. */
-const maxRisk = 10_000;
 
 function riskLines(effect: Risk['effect']): (change: Change) => string[] {
   return ({ address, risks = [] }) =>

@@ -31,20 +31,14 @@ interface Written {
   readonly failure?: { readonly file: string; readonly reason: unknown };
 }
 
+/** Writes nothing, and fails as `writeFiles` would: before a step that cannot be undone, and after which the files are written. */
+export async function checkWritable(changes: readonly FileChange[]): Promise<void> {
+  for (const { prepared } of await prepareChanges(changes)) await prepared.discard();
+}
+
 /** @throws if nothing is written: CommandStop for a file that changed since it was read, or the error of the system */
 export async function writeFiles(changes: readonly FileChange[]): Promise<Written> {
-  const checked: ReadFile[] = [];
-  for (const change of changes) {
-    const found = change.before === undefined ? await readNew(change) : await readTarget(change);
-    if (found === undefined)
-      throw new CommandStop(
-        'file-changed',
-        `nothing was written: ${quoted(printable(change.file))} is not as it was read; run it again`,
-        { exit: exitCodes.stale },
-      );
-    checked.push(found);
-  }
-  const steps = await prepareAll(checked);
+  const steps = await prepareChanges(changes);
   const files: string[] = [];
   for (const [index, { file, prepared }] of steps.entries()) {
     try {
@@ -59,11 +53,29 @@ export async function writeFiles(changes: readonly FileChange[]): Promise<Writte
   return { files };
 }
 
+async function prepareChanges(changes: readonly FileChange[]): Promise<PreparedChange[]> {
+  const checked: ReadFile[] = [];
+  for (const change of changes) {
+    const found = change.before === undefined ? await readNew(change) : await readTarget(change);
+    if (found === undefined)
+      throw new CommandStop(
+        'file-changed',
+        `nothing was written: ${quoted(printable(change.file))} is not as it was read; run it again`,
+        { exit: exitCodes.stale },
+      );
+    checked.push(found);
+  }
+  return prepareAll(checked);
+}
+
+interface PreparedChange {
+  readonly file: string;
+  readonly prepared: PreparedFile;
+}
+
 /** Stores all new texts beside the files, before the first file is replaced. */
-async function prepareAll(
-  checked: readonly ReadFile[],
-): Promise<{ readonly file: string; readonly prepared: PreparedFile }[]> {
-  const steps: { file: string; prepared: PreparedFile }[] = [];
+async function prepareAll(checked: readonly ReadFile[]): Promise<PreparedChange[]> {
+  const steps: PreparedChange[] = [];
   try {
     for (const one of checked) steps.push({ file: one.file, prepared: await prepare(one) });
   } catch (error) {

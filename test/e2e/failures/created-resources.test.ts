@@ -1,7 +1,7 @@
 /** After a create, only the created resource is written: also if the service answers the create, or a lookup, with another one. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
-import { workspace } from '../../support/cli/documents.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
 import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 import { openProjects, project } from '../../support/cli/projects-scene.ts';
 
@@ -74,6 +74,31 @@ describe('A create that the service answers with another resource', () => {
       expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({ id: await bench.idOf('app') });
     },
   );
+
+  it('with the name that was sent and the id of another workspace, and writes nothing to that workspace', async () => {
+    const { bench, stack } = await openWithVictim();
+    const stays = await bench.idOf('stays');
+    bench.wire.add({
+      method: 'POST',
+      path: creates,
+      fault: { rewrite: (body) => ({ data: { ...(body as { data: object }).data, id: stays } }) },
+    });
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written().filter((call) => call.includes(stays))).toEqual([]);
+    expect(await recordOf(stack, 'Workspace/acme/app')).toMatchObject({ id: await bench.idOf('app') });
+  });
+
+  it('with another spelling of the name, and does not create it again', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('App'));
+    bench.wire.setHandler(async ({ method, path, text }, pass) =>
+      method === 'POST' && creates.test(path) ? pass(path, text.replace('"App"', '"app"')) : pass(),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toMatch(/answered 201 with another resource, "app" \(ws-\w+\); looked up by name/);
+    expect(bench.written().filter((call) => creates.test(call))).toHaveLength(1);
+  });
 
   it('creates no workspace in another project', async () => {
     const { bench, stack, written } = await openProjects();
@@ -166,5 +191,49 @@ describe('A first create that is not found when it is read back', () => {
     expect(out).toContain('it was created, but it was not found when it was read back');
     expect(out).not.toContain('ownership: ledger');
     await stack.run(['apply', '--yes'], 0);
+  });
+});
+
+describe('A create that the service answers with 202', () => {
+  it('is reported with the status that was expected', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.setHandler(async ({ method }, pass) => {
+      const answer = await pass();
+      return method === 'POST' ? { ...answer, status: 202 } : answer;
+    });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('/organizations/acme/workspaces answered 202 instead of 201');
+  });
+});
+
+describe('A role whose create was answered with success and not carried out', () => {
+  it('does not count as created by this stack once another user creates it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(role('a'));
+    await stack.declare(role('a'), role('b'));
+    bench.wire.add({ method: 'POST', path: /role\/b$/, fault: { answer: 200, body: { data: null } } });
+    await stack.run(['apply', '--yes'], 6);
+    expect(await recordOf(stack, 'ClusterAuthRole/prod/b')).toMatchObject({ origin: 'adopted' });
+    await bench.byHandMount('POST', 'role/b', await bench.byHandMount('GET', 'role/a'));
+    await stack.declare(role('a'));
+    await stack.tryRun(['apply', '--yes']);
+    expect(await bench.byHandMount('GET', 'role/b')).toMatchObject({ token_policies: expect.anything() });
+  });
+
+  it('is created by the next apply, and counts as created', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(role('a'));
+    await stack.declare(role('a'), role('b'));
+    bench.wire.add({ method: 'POST', path: /role\/b$/, fault: { answer: 200, body: { data: null } } });
+    await stack.run(['apply', '--yes'], 6);
+    await stack.applyAcknowledged();
+    expect(await recordOf(stack, 'ClusterAuthRole/prod/b')).toMatchObject({ origin: 'created' });
+    await stack.declare(role('a'));
+    await stack.run(['apply', '--yes'], 0);
+    await expect(bench.byHandMount('GET', 'role/b')).rejects.toThrow('404');
   });
 });

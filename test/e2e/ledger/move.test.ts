@@ -154,13 +154,17 @@ describe('A ledger that moves', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('moves nothing when --write has no stack file to change', async () => {
+  it.each([
+    ['there is no stack file', '-', '--write needs a stack file'],
+    ['no file fits beside the stack file', `${'s'.repeat(240)}.yaml`, 'too long'],
+  ])('moves nothing with --write if %s', async (_, path, said) => {
     const { stack, env, remote } = await movableStack({ ledger: 'local' });
     const stdin = await readFile(join(stack.directory, stackFile), 'utf8');
     await stack.write(stackFile, '');
-    const args = ['ledger', 'move', '-', '--to', 'git', '--yes', '--write'];
-    const { code, err } = await trueup(args, { cwd: stack.directory, env, stdin });
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('--write needs a stack file') });
+    if (path !== '-') await stack.write(path, stdin);
+    const args = ['ledger', 'move', path, '--to', 'git', '--yes', '--write'];
+    const result = await trueup(args, { cwd: stack.directory, env, stdin });
+    expect(result).toMatchObject({ code: 1, err: expect.stringContaining(said) });
     expect(git(remote, 'for-each-ref', 'refs/trueup')).toBe('');
   });
 

@@ -1,7 +1,7 @@
 /** An adoption that is not carried out changes nothing on the workspace: neither its tags, nor who may read its state, nor the ledger. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
-import { workspace } from '../../support/cli/documents.ts';
+import { tagBindings, workspace } from '../../support/cli/documents.ts';
 import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+(\?|$)/;
@@ -81,6 +81,17 @@ describe('The adoption of a workspace that changed after the plan', () => {
     expect(await bench.tagsOf('theirs')).toEqual({ team: 'net' });
   });
 
+  it('leaves the tags of others as they are if an apply selects only the tags', async () => {
+    const { bench, stack, adopt } = await openTheirs({ team: 'net' });
+    await stack.declare(workspace('ours'), adopt({ tags: { team: 'net' } }));
+    await stack.run(['apply', '--select', 'TagBindings/acme/theirs', '--yes'], 0);
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/ours']);
+    await stack.declare(workspace('ours'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written().filter((call) => call.includes('tag-bindings'))).toEqual([]);
+    expect(await bench.tagsOf('theirs')).toEqual({ team: 'net' });
+  });
+
   it('does not give a released workspace the ownership tag of this stack', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -136,5 +147,18 @@ describe('A write of tags', () => {
     changeAfterPlan(bench, 'app');
     await stack.run(['apply', '--yes'], 4);
     expect(await bench.tagsOf('app')).toMatchObject({ 'trueup-stack': 'payments:protect' });
+  });
+});
+
+describe('A workspace that is released while its tags are declared in a document of their own', () => {
+  it('keeps the tags in the ledger, so that the next plan is empty', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const released = workspace('app', { tags: { a: '1' } }, { onRemove: 'release' });
+    await stack.setUp(workspace('ours'), released);
+    await stack.declare(workspace('ours'), tagBindings('app', { tags: { a: '1' } }));
+    await stack.applyAcknowledged();
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(await bench.tagsOf('app')).toMatchObject({ a: '1' });
   });
 });

@@ -122,3 +122,22 @@ it('A project is deleted after a manually renamed workspace was moved out of it'
   expect(await names()).not.toContain('old');
   expect(await projectNameOf('app')).toBe('new');
 });
+
+it('A project with a setting of an unexpected type is not changed, and the message names the setting', async () => {
+  const { bench, stack } = await openProjects();
+  await stack.setUp(project('payments', { description: 'old' }), workspace('app'));
+  await stack.declare(project('payments', { description: 'new' }), workspace('app', { description: 'new' }));
+  bench.wire.reset();
+  bench.wire.setHandler(async ({ method, path }, pass) => {
+    const answer = await pass();
+    const isProjects = method === 'GET' && /\/projects[/?]/.test(path);
+    return isProjects
+      ? { ...answer, text: answer.text.replaceAll('"description":"old"', '"description":{"x":1}') }
+      : answer;
+  });
+  const { out, err } = await stack.tryRun(['apply', '--yes']);
+  expect((out + err).replace(/\s+/g, ' ')).toContain(
+    'the project "payments" was not understood: its "description" is not text',
+  );
+  expect(bench.written().filter((call) => call.includes('/projects'))).toEqual([]);
+});

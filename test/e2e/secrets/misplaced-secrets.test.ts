@@ -1,5 +1,5 @@
 // A secret that somebody wrote in place of the name of its source, or in a manifest that is not valid.
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
@@ -149,5 +149,19 @@ ${more}`;
   it('a manifest beside one that names the source and is not valid YAML', async () => {
     const manifests = [config(', clusterCaCert: "never closed'), ...wrongValues];
     await expectRedacted(planning, { stackFile: stack(''), manifests: manifests.toReversed() });
+  });
+
+  it('a manifest that is named in place of the stack file', async () => {
+    const folder = temporaryFolder();
+    await mkdir(join(folder, 'manifests'));
+    await writeFile(join(folder, 'trueup.yaml'), stack(''));
+    await writeFile(join(folder, 'm.yaml'), config(''));
+    const named = { 'no-kind.yaml': `a: ${env.API_TOKEN}\n`, 'workspaces.yaml': wrongValues.join('---\n') };
+    for (const [name, text] of Object.entries(named)) {
+      await writeFile(join(folder, 'manifests', name), text);
+      const { code, out, err } = await trueup(['plan', `manifests/${name}`], { cwd: folder, env });
+      const shown = planted.filter((secret) => (out + err).includes(secret));
+      expect({ name, code, shown }).toEqual({ name, code: 7, shown: [] });
+    }
   });
 });

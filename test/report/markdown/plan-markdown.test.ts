@@ -77,6 +77,15 @@ describe('the Markdown of a plan', () => {
     expect(renderPlanMarkdown(plan({ changes: [change({ risks })] }))).toContain('zz-kube-system may log in');
   });
 
+  it('shows in the details the access that is too long for the list of risks', () => {
+    const names = Array.from({ length: 290 }, (_, index) => `namespace-with-a-long-name-${index}`);
+    const message = `${names.join(', ')} and zz-kube-system may log in`;
+    const risks = [{ path: ['friends'], effect: 'widens' as const, message }];
+    const text = renderPlanMarkdown(plan({ changes: [change({ risks })] }));
+    expect(text).toContain('**and 1 more of them**');
+    expect(text).toContain('zz-kube-system may log in');
+  });
+
   it('has the exact requests if they are wanted', () => {
     const text = renderPlanMarkdown(plan({ changes: [change({ calls: [call({ body: { name: 'x' } })] })] }), {
       calls: true,
