@@ -267,12 +267,5 @@ export async function saveFound(
 ): Promise<Ledger> {
   const keeper = new LedgerKeeper(store, ledger);
   recordFound({ planning, kinds, keeper });
-  for (const { action, address } of planning.plan.changes) {
-    const text = formatAddress(address);
-    const record = action === 'create' ? keeper.get(text) : undefined;
-    // Its create was answered with success, but it does not exist: nothing will show who created one that exists later.
-    if (record?.origin === 'created' && kinds.get(address.kind)?.ownership.by === 'ledger')
-      keeper.put(text, { ...record, origin: 'adopted' });
-  }
   return keeper.save();
 }

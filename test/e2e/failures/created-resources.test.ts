@@ -1,7 +1,7 @@
 /** After a create, only the created resource is written: also if the service answers the create, or a lookup, with another one. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
-import { role, workspace } from '../../support/cli/documents.ts';
+import { workspace } from '../../support/cli/documents.ts';
 import { fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 import { openProjects, project } from '../../support/cli/projects-scene.ts';
 
@@ -205,35 +205,5 @@ describe('A create that the service answers with 202', () => {
     });
     const { out } = await stack.run(['apply', '--yes'], 6);
     expect(out).toContain('/organizations/acme/workspaces answered 202 instead of 201');
-  });
-});
-
-describe('A role whose create was answered with success and not carried out', () => {
-  it('does not count as created by this stack once another user creates it', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.setUp(role('a'));
-    await stack.declare(role('a'), role('b'));
-    bench.wire.add({ method: 'POST', path: /role\/b$/, fault: { answer: 200, body: { data: null } } });
-    await stack.run(['apply', '--yes'], 6);
-    expect(await recordOf(stack, 'ClusterAuthRole/prod/b')).toMatchObject({ origin: 'adopted' });
-    await bench.byHandMount('POST', 'role/b', await bench.byHandMount('GET', 'role/a'));
-    await stack.declare(role('a'));
-    await stack.tryRun(['apply', '--yes']);
-    expect(await bench.byHandMount('GET', 'role/b')).toMatchObject({ token_policies: expect.anything() });
-  });
-
-  it('is created by the next apply, and counts as created', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.setUp(role('a'));
-    await stack.declare(role('a'), role('b'));
-    bench.wire.add({ method: 'POST', path: /role\/b$/, fault: { answer: 200, body: { data: null } } });
-    await stack.run(['apply', '--yes'], 6);
-    await stack.applyAcknowledged();
-    expect(await recordOf(stack, 'ClusterAuthRole/prod/b')).toMatchObject({ origin: 'created' });
-    await stack.declare(role('a'));
-    await stack.run(['apply', '--yes'], 0);
-    await expect(bench.byHandMount('GET', 'role/b')).rejects.toThrow('404');
   });
 });
