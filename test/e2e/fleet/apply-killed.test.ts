@@ -69,12 +69,13 @@ async function workerAt(request: number, { bench, work }: FleetScene) {
 }
 
 /** Waits until a check of the newest commit has found that nothing is left to apply. */
-async function settled({ clone, sql }: FleetScene): Promise<void> {
+function settled({ clone, until }: FleetScene): Promise<void> {
   const head = git(clone, 'rev-parse', 'HEAD');
-  const isSettled = () =>
-    sql(`select count(*) from trueup_fleet.stacks where last_summary->>'pending' = '0' and failures = 0 and queued_until is null
-      and last_commit = '${head}'`) === '1';
-  while (!isSettled()) await sleep(500);
+  return until(
+    `select count(*)::text as found from trueup_fleet.stacks where last_summary->>'pending' = '0' and failures = 0
+      and queued_until is null and last_commit = '${head}'`,
+    '1',
+  );
 }
 
 describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, () => {

@@ -2,7 +2,7 @@
  * A repository with two stacks on a real remote, its pull request 7 on a double of GitHub, and jobs of that pull request. A job runs the
  * CLI in this process, in a clone like that of a CI job.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { githubJob, openGithub, githubTokens } from '../code-host/github.ts';
 import { type CommandResult, trueup } from '../captured-host.ts';
@@ -50,8 +50,10 @@ export async function openCiScene() {
   const work = join(root, 'work');
   mkdirSync(work);
   git(root, 'init', '--quiet', '--bare', '-b', 'main', remote);
-  git(remote, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
-  git(remote, 'config', 'uploadpack.allowFilter', 'true');
+  appendFileSync(
+    join(remote, 'config'),
+    '[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n[receive]\n\tautogc = false\n',
+  );
   git(work, 'init', '--quiet', '-b', 'main');
   git(work, 'remote', 'add', 'origin', remote);
   const write = (path: string, text: string | undefined) => {

@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { trueup } from '../captured-host.ts';
 import { type Bench, openBench, secrets } from '../cli/bench.ts';
 import { workspace } from '../cli/documents.ts';
@@ -22,6 +24,8 @@ export interface FleetScene {
   readonly env: Readonly<Record<string, string>>;
   /** runs SQL in the database of the fleet */
   sql(text: string): string;
+  /** waits until the column `found` of the first row is this text */
+  until(text: string, found: string): Promise<void>;
   /** runs a command of `trueup fleet` to its end */
   fleet(...args: readonly string[]): Promise<Exited>;
   /** starts a worker, which runs until it is stopped */
@@ -127,6 +131,16 @@ export async function openFleet(
   return {
     ...{ bench, folder, env, push, stack, apply, remote: remote.directory, clone },
     sql: (text) => server.run(url, text),
+    until: async (text, found) => {
+      // One connection: `sql` starts a process for each question, and many scenes wait at once.
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      try {
+        while ((await client.query<{ found: string }>(text)).rows[0]?.found !== found) await sleep(500);
+      } finally {
+        await client.end();
+      }
+    },
     fleet: (...args) => trueupProcess(['fleet', ...args], { cwd: folder, env }),
     work: (...args) => startTrueup(['fleet', 'work', ...args], { cwd: folder, env }),
     serve: (...args) => startTrueup(['fleet', 'serve', ...args], { cwd: folder, env }),
