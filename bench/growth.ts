@@ -24,7 +24,7 @@ import {
 
 interface Options {
   readonly rounds: number;
-  /** also measures plan, drift and validate with 100,000 */
+  /** also measures plan, drift, validate and the creates of apply with 100,000, once */
   readonly large: boolean;
   /** prints only rows whose name contains this */
   readonly only: string;
@@ -134,7 +134,7 @@ function rowsOf(large: boolean): readonly Row[] {
     },
     {
       what: 'apply, creates',
-      sizes: some,
+      sizes,
       prepare: async (scene, size) => writeStack(scene, declaredWorkspaces(size)),
       command: ['apply', '--yes'],
       isOnce: true,

@@ -172,7 +172,8 @@ async function beforeCreateAgain(
   // A lost request may still be on its way: wait, so that the look-up sees its effect.
   if (mayHaveActed) await context.pause(250 * 2 ** Math.min(attempts - 1, 4));
   const found = await findByName(createdBy(call, change), context, mayHaveActed);
-  const prefix = last.is === 'failed' ? `${last.why}; looked up by name afterwards: ` : '';
+  const isAnswered = last.is === 'failed' || last.answered === true;
+  const prefix = isAnswered ? `${last.why}; looked up by name afterwards: ` : '';
   switch (found.is) {
     case 'ok':
       return found;

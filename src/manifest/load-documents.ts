@@ -224,25 +224,26 @@ async function readManifestFile(
   return { ...text, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
 }
 
-/**
- * Reads the file that should hold the Stack. If it has no Stack and is not called `trueup.yaml`, it must lie in the repository of
- * the current folder, like a manifest. Otherwise it is refused, because messages show lines of the file.
- */
+/** Reads the file that should hold the Stack. Without one, it must lie in the repository of the current folder: messages show its lines. */
 async function readStackFile(path: string, input: LoadInput): Promise<FileDocuments> {
   const text = await readFileText(path, input, await findRepository(dirname(path)));
   if (basename(path) === stackFileName || text.documents.some(isStack)) return text;
-  // Messages show lines of the file: the stack that it belongs to is read for the names of the variables that hold secrets.
-  for (const folder of [dirname(path), input.cwd]) {
-    const near = await findStack(undefined, folder, input.userId);
-    if (typeof near === 'string') await loadDocuments({ ...input, path: near });
-  }
   const here = await findRepository(input.cwd);
   const isHere = await realpath(path).then(
     (real) => liesIn(here, real),
     () => true,
   );
-  if (isHere) return text;
-  return { documents: [], diagnostics: [fileOutsideRepository(displayPath(path, input.cwd), here)] };
+  if (!isHere)
+    return { documents: [], diagnostics: [fileOutsideRepository(displayPath(path, input.cwd), here)] };
+  await readStackOf(path, input);
+  return text;
+}
+
+/** Reads the stack that a manifest belongs to, only for the names of the variables whose values must not be shown. */
+async function readStackOf(manifest: string, { stdin: _, adjust: __, ...input }: LoadInput): Promise<void> {
+  const folders = [dirname(manifest), input.cwd];
+  const found = await Promise.all(folders.map((folder) => findStack(undefined, folder, input.userId)));
+  for (const path of new Set(found)) if (typeof path === 'string') await loadDocuments({ ...input, path });
 }
 
 async function readFileText(path: string, input: LoadInput, repository: Repository): Promise<FileDocuments> {

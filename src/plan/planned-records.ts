@@ -1,6 +1,6 @@
 /** The records of declared resources once the plan is carried out. Only apply needs them, so each is made when it is first used. */
 import { contentAfter } from '../compare/comparisons.ts';
-import { type AddressText, formatAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Answer } from '../model/http.ts';
@@ -45,12 +45,23 @@ export function recordsOf(
     if (draft === undefined || !isDeclared(draft)) continue;
     const { action, address } = draft.change;
     const known = action === 'create' ? undefined : context.record(address);
-    const { ownership } = context.kind(address.kind);
-    const parent = ownership.by === 'child' ? all.get(formatAddress(ownership.of(address))) : undefined;
-    const isUpToDate = action === 'none' && !(parent && takesOver(context, parent.change));
+    const isUpToDate = action === 'none' && !isOfPendingParent(context, all, address);
     records.set(text, new LazyRecord(draft, known, isUpToDate, make));
   }
   return records;
+}
+
+/** Whether the resource is a child of a declared one that is not ours yet, or about which nothing is planned because of a problem. */
+function isOfPendingParent(
+  context: PlanContext,
+  all: ReadonlyMap<AddressText, Draft>,
+  address: Address,
+): boolean {
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by !== 'child') return false;
+  const text = formatAddress(ownership.of(address));
+  const parent = all.get(text);
+  return parent === undefined ? context.desired.has(text) : takesOver(context, parent.change);
 }
 
 /** Whether a change makes an existing resource ours. A change of the flags in our own ownership tag does not. */

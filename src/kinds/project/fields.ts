@@ -135,7 +135,12 @@ export function settingsOf({
   };
 }
 
-const textSettings = ['description', 'default-execution-mode', 'auto-destroy-activity-duration'];
+const textSettings = [
+  'description',
+  'default-execution-mode',
+  'default-agent-pool-id',
+  'auto-destroy-activity-duration',
+];
 
 /** Why a project cannot be understood: a setting is not text. Such a value is neither stored nor sent back. */
 export function whyUnexpected({ name, attributes }: ProjectItem): string | undefined {

@@ -18,10 +18,21 @@ interface DetailsBlock {
   readonly changes: number;
 }
 
-/** A block for each group of equal changes. @param calls with the exact requests, which are never equal */
-export function changeDetails(changes: readonly Change[], plan: Plan, calls: boolean): DetailsBlock[] {
-  const groups = calls ? changes.map((change) => [change]) : groupEqual(changes);
-  return groups.map((group) => ({ text: detailsOf(group, plan, calls), changes: group.length }));
+interface DetailsOptions {
+  /** with the exact requests, which are never equal */
+  readonly calls: boolean;
+  /** maximum characters of a risk; those of a sentence when absent */
+  readonly risk?: number;
+}
+
+/** A block for each group of equal changes. */
+export function changeDetails(
+  changes: readonly Change[],
+  plan: Plan,
+  options: DetailsOptions,
+): DetailsBlock[] {
+  const groups = options.calls ? changes.map((change) => [change]) : groupEqual(changes);
+  return groups.map((group) => ({ text: detailsOf(group, plan, options), changes: group.length }));
 }
 
 /** Maximum bytes for the fields of one resource, and again for its calls, so that there is room for other resources. */
@@ -29,17 +40,14 @@ const maxBlock = 6_000;
 const maxNames = 40;
 const maxRemarks = 20;
 
-/** A reviewer must see all of the access that an approval covers. */
-export const maxRisk = 10_000;
-
-function detailsOf(group: readonly Change[], plan: Plan, calls: boolean): string {
+function detailsOf(group: readonly Change[], plan: Plan, { calls, risk }: DetailsOptions): string {
   const [first] = group;
   if (first === undefined) return '';
   const body = [
     ...(group.length === 1 ? [] : [namesOf(group)]),
     `${sentence(first.reason)}${first.place === undefined ? '' : `, ${code(formatPlace(first.place))}`}`,
     ...block(fieldDiff(first), 'diff'),
-    ...remarks(first),
+    ...remarks(first, risk),
     ...(calls ? block(requestLines(first, plan), 'text') : []),
   ];
   return [`<details><summary>${summaryOf(group, first)}</summary>`, ...body, '</details>'].join('\n\n');
@@ -58,7 +66,7 @@ function namesOf(group: readonly Change[]): string {
 }
 
 /** Risks and notes as a list. */
-function remarks({ risks = [], notes }: Change): string[] {
+function remarks({ risks = [], notes }: Change, maxRisk: number | undefined): string[] {
   const all = [
     ...risks.map(({ effect, message }) => `- **${effect}**: ${sentence(message, maxRisk)}`),
     ...notes.map((note) => `- note: ${sentence(note)}`),

@@ -23,7 +23,7 @@ import {
   summaryLine,
   usableAcknowledgement,
 } from '../view/plan-summary.ts';
-import { changeDetails, maxRisk } from './changes.ts';
+import { changeDetails } from './changes.ts';
 import { bytesOf, code, fitted, maxMarkdownBytes, type Section, sentence, tableRow } from './escape.ts';
 import {
   coverageSection,
@@ -48,7 +48,7 @@ interface PlanMarkdownOptions {
 const shares = {
   reasons: 2_000,
   limits: 1_500,
-  risk: 6_000,
+  risk: 4_000,
   problems: 6_000,
   table: 12_000,
   notices: 3_000,
@@ -78,10 +78,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
     `### Next steps\n\n${nextText(next ?? [nextSteps(plan)])}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
-  const details = fitted(
-    detailsSection(changeDetails(changes, plan, calls)),
-    maxMarkdownBytes - used - gapBytes,
-  );
+  const details = fittedDetails(changes, plan, { calls, room: maxMarkdownBytes - used - gapBytes });
   return [...before, ...(details === '' ? [] : [details]), ...after].join('\n\n');
 }
 
@@ -148,6 +145,17 @@ function whatChanges({ action, fields, reason, risks = [] }: Change): string {
 }
 
 /** Counts what is left out in changes, as the table does, because a block may cover many changes. */
+/** With whole risks if all details fit; otherwise with the beginnings of long ones, so that there is room for more changes. */
+function fittedDetails(
+  changes: readonly Change[],
+  plan: Plan,
+  { calls, room }: { readonly calls: boolean; readonly room: number },
+): string {
+  const whole = detailsSection(changeDetails(changes, plan, { calls, risk: maxRisk }));
+  const text = fitted(whole, Number.POSITIVE_INFINITY);
+  return bytesOf(text) <= room ? text : fitted(detailsSection(changeDetails(changes, plan, { calls })), room);
+}
+
 function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
   const changesIn = (count: number) =>
     blocks.slice(blocks.length - count).reduce((sum, { changes }) => sum + changes, 0);
@@ -228,6 +236,9 @@ function reasonLine({ address, reason, id, notes }: Change): string {
   ];
   return `- ${code(formatAddress(address))}${which}: ${parts.join('; ')}`;
 }
+
+/** A reviewer must see all of the access that an approval covers. */
+const maxRisk = 10_000;
 
 function riskLines(effect: Risk['effect']): (change: Change) => string[] {
   return ({ address, risks = [] }) =>

@@ -36,6 +36,17 @@ describe('standard input that is held open', () => {
     expect(out).toBe('');
   });
 
+  it('is not read if a manifest is named in place of a stack whose manifests come from it', async () => {
+    const stack = await (await openBench()).checkout({ spec: { manifests: ['-'] } });
+    await stack.write('manifests/app.yaml', JSON.stringify(workspace('app')));
+    const { code, err } = await trueupProcess(['plan', 'manifests/app.yaml', '--timeout', '9s'], {
+      cwd: stack.directory,
+      env: secrets,
+      stdin: begun,
+    });
+    expect({ code, err }).toEqual({ code: 7, err: expect.stringContaining('no-stack') });
+  });
+
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'is reported after some seconds, and %s ends the run',
     async (signal) => {

@@ -92,6 +92,13 @@ describe('The adoption of a workspace that changed after the plan', () => {
     expect(await bench.tagsOf('theirs')).toEqual({ team: 'net' });
   });
 
+  it('leaves the tags of others as they are if the adopted workspace has an error, too', async () => {
+    const { stack, adopt } = await openTheirs({ team: 'net' });
+    await stack.declare(workspace('ours'), adopt({ tags: { team: 'net' }, project: 'unknown' }));
+    await stack.run(['apply', '--select', 'TagBindings/acme/theirs', '--yes'], 0);
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/ours']);
+  });
+
   it('does not give a released workspace the ownership tag of this stack', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

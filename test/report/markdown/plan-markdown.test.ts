@@ -77,6 +77,15 @@ describe('the Markdown of a plan', () => {
     expect(renderPlanMarkdown(plan({ changes: [change({ risks })] }))).toContain('zz-kube-system may log in');
   });
 
+  it('shows the details of the other changes, too, if the whole access of one leaves no room for them', () => {
+    const message = `${'@'.repeat(9_000)} may log in`;
+    const risks = [{ path: ['friends'], effect: 'widens' as const, message }];
+    const [risky, other] = [change({ address: sample('kite'), risks }), change({ notes: ['second'] })];
+    const text = renderPlanMarkdown(plan({ changes: [risky, other] }));
+    expect(text).toContain('note: second');
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(60_000);
+  });
+
   it('shows in the details the access that is too long for the list of risks', () => {
     const names = Array.from({ length: 290 }, (_, index) => `namespace-with-a-long-name-${index}`);
     const message = `${names.join(', ')} and zz-kube-system may log in`;
