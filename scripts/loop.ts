@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { setup, teardown } from '../test/support/build-once.ts';
 
 const { values } = parseArgs({ options: { cases: { type: 'string' }, seed: { type: 'string' } } });
 const cases = Number(values.cases ?? 2000);
@@ -28,17 +29,23 @@ const workers = Math.min(availableParallelism(), cases);
 /** A share ends within the time limit of its test, also on a busy machine. */
 const maxShare = 500;
 
-for (const { file, cases: all } of laws) {
-  const size = Math.min(Math.ceil(all / workers), maxShare);
-  const waiting = Array.from({ length: Math.ceil(all / size) }, (_, index): Share => {
-    const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : given + index;
-    return { file, cases: size, seed };
-  });
-  const runWaiting = async () => {
-    for (let share = waiting.shift(); share !== undefined; share = waiting.shift())
-      if (!(await runShare(share))) process.exitCode = 1;
-  };
-  await Promise.all(Array.from({ length: workers }, runWaiting));
+// Otherwise each share would build the program.
+setup();
+try {
+  for (const { file, cases: all } of laws) {
+    const size = Math.min(Math.ceil(all / workers), maxShare);
+    const waiting = Array.from({ length: Math.ceil(all / size) }, (_, index): Share => {
+      const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : given + index;
+      return { file, cases: size, seed };
+    });
+    const runWaiting = async () => {
+      for (let share = waiting.shift(); share !== undefined; share = waiting.shift())
+        if (!(await runShare(share))) process.exitCode = 1;
+    };
+    await Promise.all(Array.from({ length: workers }, runWaiting));
+  }
+} finally {
+  teardown();
 }
 
 /** Prints the output of the test if a case did not hold. @returns whether all cases held */
