@@ -34,7 +34,7 @@ const asReference: Readonly<Record<string, string>> = {
   $: '&#36;',
 };
 
-const maxSentence = 600;
+export const maxSentence = 600;
 const maxName = 200;
 
 /** A message: quoted names become code, the rest is plain text. It is safe at any position in a line. */

@@ -24,7 +24,16 @@ import {
   usableAcknowledgement,
 } from '../view/plan-summary.ts';
 import { changeDetails } from './changes.ts';
-import { bytesOf, code, fitted, maxMarkdownBytes, type Section, sentence, tableRow } from './escape.ts';
+import {
+  bytesOf,
+  code,
+  fitted,
+  maxMarkdownBytes,
+  maxSentence,
+  type Section,
+  sentence,
+  tableRow,
+} from './escape.ts';
 import {
   coverageSection,
   diagnosticsSection,
@@ -151,9 +160,14 @@ function fittedDetails(
   plan: Plan,
   { calls, room }: { readonly calls: boolean; readonly room: number },
 ): string {
-  const whole = detailsSection(changeDetails(changes, plan, { calls, risk: maxRisk }));
-  const text = fitted(whole, Number.POSITIVE_INFINITY);
-  return bytesOf(text) <= room ? text : fitted(detailsSection(changeDetails(changes, plan, { calls })), room);
+  const isLong = changes.some(({ risks = [] }) => risks.some(({ message }) => message.length > maxSentence));
+  // Most plans have no such risk, and a plan of thousands of changes is not rendered twice.
+  if (isLong) {
+    const whole = detailsSection(changeDetails(changes, plan, { calls, risk: maxRisk }));
+    const text = fitted(whole, Number.POSITIVE_INFINITY);
+    if (bytesOf(text) <= room) return text;
+  }
+  return fitted(detailsSection(changeDetails(changes, plan, { calls })), room);
 }
 
 function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
