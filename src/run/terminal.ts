@@ -157,8 +157,10 @@ export function noteError(terminal: Terminal, code: DiagnosticCode, message: str
 }
 
 function keep({ reported, events }: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
-  reported.push(...diagnostics);
-  for (const diagnostic of diagnostics) events?.write(diagnosticEvent(diagnostic));
+  for (const diagnostic of diagnostics) {
+    reported.push(diagnostic);
+    events?.write(diagnosticEvent(diagnostic));
+  }
 }
 
 function failure(code: DiagnosticCode, message: string): Diagnostic {

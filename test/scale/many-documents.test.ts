@@ -1,5 +1,5 @@
 /** Large stacks work. How fast they are is measured in `bench/`. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constructFromEvents, parseEvents } from 'js-yaml';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -64,6 +64,19 @@ describe('Ten thousand documents in one file', () => {
     expect(err).toContain('did you mean "autoApply"?');
     expect(err).toContain('1 error');
     expect(parsedLengths()).toHaveLength(2);
+  });
+});
+
+describe('A hundred and thirty thousand mistakes', () => {
+  it('are all reported', { timeout: 240_000 }, async () => {
+    stack = await openCountedStack();
+    await stack.declare([]);
+    await writeFile(join(stack.directory, 'manifests.yaml'), '---\nkind: Toy\n'.repeat(65_000));
+
+    const { code, err } = await stack.run('validate');
+
+    expect(code).toBe(7);
+    expect(err.trimEnd().split('\n').at(-1)).toBe('130000 errors in 1 file');
   });
 });
 

@@ -58,7 +58,9 @@ export async function carryOut(
   const checked = checkedRecords(planning, prepared.request);
   const about = { ...prepared, run, checked, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
-  const knownOutcomes: Outcome[] = [];
+  const ended: Outcome[] = [];
+  // At first each outcome as soon as it is known, then all of them as the apply and the plan after it correct them.
+  let outcomes: readonly Outcome[] = ended;
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
   let written: Ledger | undefined;
   // Until a plan finds out about them, all creations that earlier applies left open stay open.
@@ -67,15 +69,15 @@ export async function carryOut(
   let endedApprovals: HistoryEntry['endedApprovals'];
   const work = async () => {
     try {
-      const applied = await applyWithProgress(planning, prepared, { ...context, knownOutcomes });
+      const applied = await applyWithProgress(planning, prepared, { ...context, ended });
       unrecorded = false;
       written = applied.ledger;
-      knownOutcomes.splice(0, knownOutcomes.length, ...applied.outcomes);
+      outcomes = applied.outcomes;
       const proved = await prove(planning, applied, { prepared, stop: context.stopStarting });
-      const { outcomes, proof } = proved;
+      const { proof } = proved;
+      outcomes = proved.outcomes;
       openCreations = proved.openCreations.filter((address) => !proved.ledger.records.has(address));
       openFields = proved.openFields;
-      knownOutcomes.splice(0, knownOutcomes.length, ...outcomes);
       const code = exitCodeOfApply(outcomes, proof);
       const { selection, notices } = proof ?? planning.plan;
       isProved = code === exitCodes.done && selection === undefined;
@@ -89,36 +91,30 @@ export async function carryOut(
       return code;
     } catch (error) {
       // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
-      if (knownOutcomes.length > 0 || error instanceof CommandStop)
-        printOutcomes(terminal, knownOutcomes, { stack, ...effort() });
+      if (outcomes.length > 0 || error instanceof CommandStop)
+        printOutcomes(terminal, outcomes, { stack, ...effort() });
       throw error;
     }
   };
   return endAfter(work, () =>
-    history.end(knownOutcomes, {
+    history.end(outcomes, {
       completed,
       unrecorded,
       proved: isProved,
       isConverged,
       endedApprovals,
       openCreations: openCreations.filter((address) => written?.records.has(address) !== true),
-      openFields: leftOpen(knownOutcomes, planning, openFields),
+      openFields: leftOpen(outcomes, planning, openFields),
       ledger: written,
     }),
   );
 }
 
-/** @param context.knownOutcomes gets each outcome as soon as it is known */
+/** @param context.ended gets each outcome as soon as it is known */
 async function applyWithProgress(
   planning: PlanResult,
   prepared: WritingRun,
-  {
-    host,
-    terminal,
-    stopStarting,
-    abortRequests,
-    knownOutcomes,
-  }: ApplyContext & { readonly knownOutcomes: Outcome[] },
+  { host, terminal, stopStarting, abortRequests, ended }: ApplyContext & { readonly ended: Outcome[] },
 ): Promise<Applied> {
   const { progress } = host;
   try {
@@ -135,7 +131,7 @@ async function applyWithProgress(
       now: host.now,
       pause: (milliseconds) => pause(milliseconds, undefined, { signal: abortRequests }).catch(() => {}),
       tell: (event) => {
-        if (event.type === 'end') knownOutcomes.push(event.outcome);
+        if (event.type === 'end') ended.push(event.outcome);
         if (planning.plan.changes.length > 0) showEvent(event, terminal);
       },
     });

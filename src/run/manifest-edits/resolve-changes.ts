@@ -132,7 +132,7 @@ async function acceptAll(first: Trial, context: RoundContext): Promise<Round> {
       return { drafts, placed, trial, refusals, ...(besides.length === 0 ? {} : { failed: besides }) };
     }
     drafts = drafted.drafts;
-    placed.push(...located);
+    for (const one of located) placed.push(one);
     trial = await context.attempt(drafts);
     const wrong = newErrors(trial, context);
     if (wrong.length > 0) return { drafts, placed, trial, refusals, failed: blame(placed, wrong) };
