@@ -25,8 +25,8 @@ export interface RecordDraft {
   /** the current record of this resource; undefined if the plan creates it, even if another resource had its name before */
   readonly known: LedgerRecord | undefined;
   /**
-   * It is already as declared, and ours: nothing has to be done. The values of a child whose parent is still to be taken over are those
-   * of others: recorded as ours, they would be removed with its document.
+   * It is already as declared, and ours: nothing has to be done. Other users have set the values of a child whose
+   * parent is still to be taken over: if they were recorded as ours, they would be removed with its document.
    */
   readonly isUpToDate: boolean;
 }
