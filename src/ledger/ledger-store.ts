@@ -2,7 +2,6 @@
  * What all stores share: operations that can be aborted, because a store may never answer; and the decision whether a run may replace
  * the stored ledger.
  */
-import { createHash } from 'node:crypto';
 import {
   type HistoryEntry,
   type HistoryStore,
@@ -12,7 +11,7 @@ import {
   type StackStore,
   WaitEnded,
 } from '../model/ledger.ts';
-import { formatLedger, type LedgerLocation, parseLedger } from './ledger-text.ts';
+import { formatLedger, hashOf, type LedgerLocation, parseLedger } from './ledger-text.ts';
 
 /** The signals that abort one operation of a store. */
 export interface OperationSignals {
@@ -128,10 +127,6 @@ export class OwnWrites {
     const text = formatLedger(this.#where.stack, written);
     return { written, text, hash: hashOf(text), from, isDone: false };
   }
-}
-
-function hashOf(text: string | Buffer): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The text of a ledger, of its lock and of a history entry, the same in every store: readable JSON, the ledger with a version
- * and a checksum. Manual edits and incomplete writes are detected before a plan uses them.
+ * The text of a ledger, the same in every store: readable JSON with a version and a checksum. Manual edits and incomplete writes are
+ * detected before a plan uses them.
  */
 import { createHash } from 'node:crypto';
 import { type AddressText, readAddress } from '../model/address.ts';
@@ -8,11 +8,8 @@ import type { ApprovedPlan, OfferedPlan } from '../model/approval.ts';
 import { messageOf } from '../model/error-message.ts';
 import {
   DamagedLedger,
-  type HistoryEntry,
-  historyVersion,
   type Ledger,
   LedgerError,
-  type LedgerLock,
   type LedgerRecord,
   ledgerVersion,
   type MovedAway,
@@ -97,7 +94,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     approved,
     endedApprovals,
   } = ledger;
-  const content: Content = {
+  const head: Omit<Content, 'records'> = {
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(movedTo === undefined ? {} : { movedTo }),
     ...(copiedFrom === undefined ? {} : { copiedFrom }),
@@ -112,12 +109,52 @@ export function formatLedger(stack: string, ledger: Ledger): string {
     ...(approved === undefined ? {} : { approved }),
     ...(endedApprovals === undefined ? {} : { endedApprovals: sorted(endedApprovals) }),
     ...offeredMember(ledger),
-    records: sorted(records),
   };
   const isMoved = movedTo !== undefined || copiedFrom !== undefined || incoming.length + movedAway.size > 0;
   const version = isMoved ? movedLedgerVersion : ledgerVersion;
-  const stored: Stored = { version, stack, serial, checksum: hash(content), ...content };
-  return `${JSON.stringify(stored, null, 2)}\n`;
+  const texts = textsOf(records);
+  const checksum = hashOf(withLastMember(JSON.stringify(head), `"records":{${texts.compact}}`));
+  const stored: Omit<Stored, 'records'> = { version, stack, serial, checksum, ...head };
+  return `${withLastMember(JSON.stringify(stored, null, 2), `\n  "records": {${texts.indented}}\n`)}\n`;
+}
+
+/** @param json of an object */
+function withLastMember(json: string, member: string): string {
+  const others = json.replace(/\n?}$/, '');
+  return `${others}${others === '{' ? '' : ','}${member}}`;
+}
+
+/** Records as the checksum covers them, and as they are stored. */
+interface RecordTexts {
+  readonly compact: string;
+  readonly indented: string;
+}
+
+/** Cached, because an apply writes its ledger many times, and few of the records differ from those of the write before. */
+const known = new WeakMap<LedgerRecord, RecordTexts & { readonly address: string }>();
+
+function textsOf(records: Ledger['records']): RecordTexts {
+  const texts = [...records.keys()].sort().map((address) => {
+    const record = records.get(address) as LedgerRecord;
+    const found = known.get(record);
+    if (found?.address === address) return found;
+    const made = { address, ...textsOfRecord(address, record) };
+    known.set(record, made);
+    return made;
+  });
+  return {
+    compact: texts.map(({ compact }) => compact).join(','),
+    indented: texts.length === 0 ? '' : `${texts.map(({ indented }) => indented).join(',')}\n  `,
+  };
+}
+
+/** Cut out of the text of a ledger: to indent the text of a record by replacing its line breaks takes more time. */
+function textsOfRecord(address: string, record: LedgerRecord): RecordTexts {
+  const records = { [address]: record };
+  return {
+    compact: JSON.stringify(records).slice('{'.length, -'}'.length),
+    indented: JSON.stringify({ records }, null, 2).slice('{\n  "records": {'.length, -'\n  }\n}'.length),
+  };
 }
 
 function offeredMember({ offered = [] }: Pick<Ledger, 'offered'>): Pick<Ledger, 'offered'> {
@@ -245,101 +282,12 @@ function checksumOf(stored: Stored | FormerStored): string {
 }
 
 function hash(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+  return hashOf(JSON.stringify(value));
 }
 
-// The JSON of a lock and of a history entry, the same in every store. Invalid JSON is an error and never ignored.
-
-export function formatLock(lock: LedgerLock): string {
-  return `${JSON.stringify(lock, null, 2)}\n`;
-}
-
-export function formatEntry(entry: HistoryEntry): string {
-  return [...entryPieces(entry)].join('');
-}
-
-/** Characters of a piece, about. */
-const pieceLength = 65_536;
-
-/** The text of an entry in pieces, with one line for each change: with thousands of changes, the whole text takes too much memory. */
-export function* entryPieces({ changes, ...others }: HistoryEntry): Generator<string, void> {
-  let piece = JSON.stringify(others, null, 2).replace(/\n}$/, ',\n  "changes": [');
-  for (const [index, change] of changes.entries()) {
-    piece += `${index === 0 ? '' : ','}\n    ${JSON.stringify(change)}`;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = '';
-  }
-  yield `${piece}${changes.length === 0 ? '' : '\n  '}]\n}\n`;
-}
-
-/** @param place where it is stored, for the message: `the lock "…/payments.ledger.json.lock"` */
-export function parseLock(text: string, place: string): LedgerLock {
-  const value = parse(text, place);
-  const { id, since, run } = value as Partial<LedgerLock>;
-  if (typeof id !== 'string' || typeof since !== 'string' || typeof run?.id !== 'string')
-    throw unreadable(place);
-  return value as unknown as LedgerLock;
-}
-
-export function parseEntry(text: string, place: string): HistoryEntry {
-  const value = parse(text, place);
-  const { version, id, began, run, changes } = value as Partial<HistoryEntry>;
-  const isDated = typeof id === 'string' && typeof began === 'string' && typeof run?.id === 'string';
-  if (version !== historyVersion || !isDated || !Array.isArray(changes)) throw unreadable(place);
-  if (namesResources(value as unknown as HistoryEntry)) return value as unknown as HistoryEntry;
-  throw unreadable(place);
-}
-
-/** Whether all that the entry says about resources has an address, and fields with a path. */
-function namesResources({ changes, openCreations = [], begunFields = [] }: HistoryEntry): boolean {
-  if (!Array.isArray(openCreations) || !Array.isArray(begunFields)) return false;
-  const about = [...changes, ...begunFields];
-  const hasFields = about.every(
-    ({ fields }) => Array.isArray(fields) && fields.every((field) => Array.isArray(field?.path)),
-  );
-  const addresses = [...about.map(({ address }) => address), ...openCreations];
-  return hasFields && addresses.every((text) => /^[^/]+\/[^/]+\//.test(text));
-}
-
-/** Returns the error of an entry that cannot be read, so that the other entries can still be shown. */
-export function tryEntry(text: string, place: string): HistoryEntry | LedgerError {
-  try {
-    return parseEntry(text, place);
-  } catch (error) {
-    return onlyLedgerError(error);
-  }
-}
-
-/** @throws the error when it is not a LedgerError */
-export function onlyLedgerError(error: unknown): LedgerError {
-  if (error instanceof LedgerError) return error;
-  throw error;
-}
-
-/** For callers that need all entries. @throws LedgerError of the first entry that cannot be read */
-export function completeEntries(found: readonly (HistoryEntry | LedgerError)[]): readonly HistoryEntry[] {
-  return found.map((entry) => {
-    if (entry instanceof LedgerError) throw entry;
-    return entry;
-  });
-}
-
-function parse(text: string, place: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw unreadable(place, error);
-  }
-  throw unreadable(place);
-}
-
-function unreadable(place: string, cause?: unknown): LedgerError {
-  return new LedgerError(
-    `${place} cannot be read: trueup did not write it in this form; check it, and remove it when no apply is running`,
-    { cause },
-  );
+/** @returns the SHA-256 in hexadecimal */
+export function hashOf(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 // The name of a damaged ledger that was moved away. It contains the time, so that the next one does not overwrite it.

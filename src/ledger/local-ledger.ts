@@ -11,16 +11,14 @@ import { systemErrorMessage } from '../model/error-message.ts';
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import {
-  backupFileName,
   completeEntries,
   entryPieces,
   formatLock,
-  noLedger,
   onlyLedgerError,
   parseEntry,
-  parseLedger,
   parseLock,
-} from './ledger-text.ts';
+} from './history-text.ts';
+import { backupFileName, noLedger, parseLedger } from './ledger-text.ts';
 import { type AbortableStore, noSignals, type OperationSignals, OwnWrites } from './ledger-store.ts';
 
 import { withExclusiveFile } from './exclusive-file.ts';

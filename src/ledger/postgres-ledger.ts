@@ -10,17 +10,8 @@ import {
   type LedgerLock,
 } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
-import {
-  backupFileName,
-  completeEntries,
-  formatEntry,
-  formatLock,
-  noLedger,
-  parseEntry,
-  parseLedger,
-  parseLock,
-  tryEntry,
-} from './ledger-text.ts';
+import { completeEntries, formatEntry, formatLock, parseEntry, parseLock, tryEntry } from './history-text.ts';
+import { backupFileName, noLedger, parseLedger } from './ledger-text.ts';
 import { type AbortableStore, noSignals, type OperationSignals, OwnWrites } from './ledger-store.ts';
 import {
   failureMessage,

@@ -56,12 +56,21 @@ export function redactLedger(
   return {
     ...redactAllExcept(ledger, [...namesOfLedger, 'incoming', 'movedAway', 'approved', 'offered'], redact),
     ...(ledger.incoming && { incoming: ledger.incoming.map((one) => redactIncoming(one, redact)) }),
-    records: new Map([...records].map(([address, record]) => [address, redactRecord(record, redact)])),
+    records: redactRecords(records, redact),
     ...(ledger.offered && { offered: ledger.offered.map((one) => redactAllExcept(one, ['digest'], redact)) }),
     ...(approved && {
       approved: redactAllExcept(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
     }),
   };
+}
+
+/** Returns the same records when there is nothing to redact. */
+function redactRecords(records: Ledger['records'], redact: Redact): Ledger['records'] {
+  const redacted = [...records].flatMap(([address, record]) => {
+    const clean = redactRecord(record, redact);
+    return clean === record ? [] : [[address, clean] as const];
+  });
+  return redacted.length === 0 ? records : new Map([...records, ...redacted]);
 }
 
 function redactRecord(record: LedgerRecord, redact: Redact): LedgerRecord {

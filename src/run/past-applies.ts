@@ -3,7 +3,7 @@
  * what applies of parts of the stack have deleted.
  */
 import { ownEntries } from '../ledger/ledger-store.ts';
-import { completeEntries } from '../ledger/ledger-text.ts';
+import { completeEntries } from '../ledger/history-text.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { AppliedFields } from '../model/checkout.ts';
 import type { HistoryChange, HistoryEntry, HistoryStore } from '../model/ledger.ts';

@@ -4,7 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { contentText, formatEntry } from '../../ledger/ledger-text.ts';
+import { formatEntry } from '../../ledger/history-text.ts';
+import { contentText } from '../../ledger/ledger-text.ts';
 import { contentStart, editText } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { findRepository, standardInput } from '../../manifest/files/find-stack.ts';

@@ -5,16 +5,14 @@
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/ledger.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import {
-  backupFileName,
   completeEntries,
   formatEntry,
   formatLock,
-  noLedger,
   parseEntry,
-  parseLedger,
   parseLock,
   tryEntry,
-} from '../ledger-text.ts';
+} from '../history-text.ts';
+import { backupFileName, noLedger, parseLedger } from '../ledger-text.ts';
 import { type AbortableStore, noSignals, type OperationSignals, OwnWrites } from '../ledger-store.ts';
 import type { GitContext } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
