@@ -39,8 +39,9 @@ export async function schedule<N extends Node>(
 
 interface Lane<N> {
   running: number;
-  /** nodes that may run now, in the order of their start */
+  /** nodes that may run, in the order of their start; the first `started` of them have started */
   readonly ready: N[];
+  started: number;
   /** the nodes left at each order number, ascending; only those of the first may run */
   readonly stages: { readonly order: number; readonly left: Map<string, N> }[];
 }
@@ -79,7 +80,7 @@ class Run<N extends Node> {
       const stages = [...Map.groupBy(members, (node) => node.order)]
         .sort(([a], [b]) => a - b)
         .map(([order, stage]) => ({ order, left: new Map(stage.map((node) => [node.id, node])) }));
-      this.#lanes.set(lane, { running: 0, ready: [], stages });
+      this.#lanes.set(lane, { running: 0, ready: [], started: 0, stages });
     }
   }
 
@@ -136,8 +137,10 @@ class Run<N extends Node> {
   #startMore(): void {
     for (const lane of this.#lanes.values()) {
       while (this.#bug === undefined && lane.running < this.#options.concurrency) {
-        const node = lane.ready.shift();
+        // Not `shift`: for an array of many nodes, it moves all that are left.
+        const node = lane.ready[lane.started];
         if (node === undefined) break;
+        lane.started += 1;
         void this.#start(lane, node);
       }
     }
