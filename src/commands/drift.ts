@@ -4,7 +4,6 @@
  */
 import { type Command, Option } from 'commander';
 import type { Drift } from '../model/drift.ts';
-import { buildPlan } from '../plan/build-plan.ts';
 import { findDrift } from '../plan/find-drift.ts';
 import { driftWithAuthors } from '../plan/attribute-drift.ts';
 import {
@@ -76,15 +75,14 @@ async function drift(
   return runToRead(path, context, limits, async (prepared, stop) => {
     const { stack } = prepared.request;
     const input = await raceStop(readPlanInput(prepared.request), stop);
-    const { plan } = buildPlan(input);
-    const drift = findDrift({ ...input, unmanaged }, plan);
+    const drift = findDrift({ ...input, unmanaged });
     const drifted = [...drift.drifted, ...(drift.unmanaged?.resources ?? [])];
     const asked = askTrails(drifted, {
       ...prepared,
       stack,
       host: context.host,
       since,
-      coverage: plan.coverage,
+      coverage: drift.coverage,
     });
     const found = driftWithAuthors(drift, await raceStop(asked, stop));
     printDrift(context.terminal, found, stackArgument(path, options));

@@ -44,7 +44,7 @@ import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } 
 import { predictedRefusals, withPredictedRefusals } from './permission-check.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './plan-context.ts';
 import { doneMoves, moveProblems } from './moved-ownership.ts';
-import { namedFields, withIdsOfCreated } from './names.ts';
+import { withIdsOfCreated, withNamesOfIds } from './names.ts';
 import { type RecordDraft, recordsOf, responseCheck } from './planned-records.ts';
 
 export interface PlanInput extends PlanContextInput {
@@ -130,7 +130,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   const losses = findLosses(context, drafts);
   const unordered = pending.map((draft) => {
     const withRefusals = withPredictedRefusals(context, withCalls(context, draft, drafts), drafts);
-    return withShownNames(context, withLosses(withRefusals, losses));
+    return withNamesOfIds(context, withLosses(withRefusals, losses));
   });
   const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, unordered));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
@@ -196,11 +196,6 @@ export function buildPlan(input: PlanInput): PlanResult {
 
 function stackProblems(context: PlanContext, { repositoryProblem }: PlanInput): readonly Diagnostic[] {
   return [context.former?.problems ?? [], moveProblems(context), repositoryProblem ?? []].flat();
-}
-
-function withShownNames(context: PlanContext, change: Change): Change {
-  const fields = namedFields(context, change.address, change.fields);
-  return fields === change.fields ? change : { ...change, fields };
 }
 
 function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Change {

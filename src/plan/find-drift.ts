@@ -8,7 +8,7 @@ import { changesBetween } from '../compare/diff.ts';
 import type { GivenAccess } from '../model/access.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
-import { hasErrors } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type {
   Drift,
   DriftedName,
@@ -29,68 +29,47 @@ import {
   type NameList,
   uniqueName,
 } from '../model/named-reference.ts';
-import type { Plan } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import { planTarget } from './build-plan.ts';
 import { compareRecorded, recordedContext, type RecordedVerdict } from './compare-recorded.ts';
 import { seenValues, undeclaredIn } from './compare-resource.ts';
+import { coverageOf } from './coverage.ts';
 import { findPending, isSelectedIn, recordOf } from './find-pending.ts';
-import { type ChangedId, changedIds, changedMessage, namedFields } from './names.ts';
+import { type ChangedId, changedIds, changedMessage, withNamesOfIds } from './names.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
+import { partOf, selectionOf } from './restrict-to-part.ts';
 
 interface DriftInput extends PlanContextInput {
+  readonly files: number;
+  readonly documents: number;
   /** also find changes of fields that no manifest declares */
   readonly unmanaged?: boolean | undefined;
 }
 
-/** @param plan that was made from the same input */
-export function findDrift(
-  input: DriftInput,
-  {
-    stack,
-    targets,
-    selection,
-    part,
-    coverage,
-  }: Pick<Plan, 'stack' | 'targets' | 'selection' | 'part' | 'coverage'>,
-): Drift {
+export function findDrift(input: DriftInput): Drift {
   const declared = makePlanContext(input);
-  const recorded = recordedContext(input);
-  const selected = selectedRecords(declared);
-  const checked = [...recorded.desired.values()].filter(
-    ({ address }) => selected === undefined || selected.has(formatAddress(address)),
+  const { recorded, checked, drifted: found, verdicts } = compareRecords(declared, input);
+  const { drifted, pending } = markBoth(
+    declared,
+    found,
+    findPending(declared).map((one) => withNamesOfIds(declared, one)),
   );
-  const verdicts = checked.map((resource) => [resource, compareRecorded(recorded, resource)] as const);
-  const renamed = renamedIn(declared);
-  const drifted = verdicts.flatMap(([{ address }, verdict]) => {
-    if (verdict.is !== 'drifted') return [];
-    const declaredAs = renamed.get(formatAddress(address));
-    const shown = withShownNames(recorded, verdict.drifted);
-    return [{ ...shown, ...(declaredAs === undefined ? {} : { declaredAs }) }];
-  });
-  const pending = findPending(declared).map((one) => withShownNames(declared, one));
   const undetermined = verdicts.flatMap(([resource, verdict]) => undeterminedIn(resource, verdict));
   const unrecorded = findUnrecorded(declared);
   const access = findAccess(declared);
-  const problems = [
-    ...(input.repositoryProblem ? [input.repositoryProblem] : []),
-    ...input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat()),
-    ...[...declared.unknownNames].flatMap(([text, unknown]) =>
-      declared.target(parseAddress(text).target).unread === undefined &&
-      isSelectedIn(declared)({ address: parseAddress(text) })
-        ? unknown
-        : [],
-    ),
-  ];
+  const problems = problemsOfReading(declared, input);
+  // A plan would change what drifted, and what the files changed.
+  const coverage = coverageOf(input, declared, [...drifted, ...pending]);
   return {
-    stack,
-    targets,
-    ...(selection === undefined ? {} : { selection }),
+    stack: input.stack.name,
+    targets: input.targets.map(({ target }) => planTarget(target)),
+    ...selectionOf(input),
     // Nothing comes along, because nothing is changed.
-    ...(part === undefined ? {} : { part: { ...part, along: [], leftOut: 0 } }),
-    ...markBoth(declared, drifted, pending),
+    ...partOf(input),
+    ...{ drifted, pending },
     changedNames: findDriftedNames(declared),
-    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, checked, drifted) } : {}),
+    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, checked, found) } : {}),
     unrecorded: unrecorded.map(({ notice }) => notice),
     unchanged: verdicts.filter(([, { is }]) => is === 'same').length,
     undetermined,
@@ -105,6 +84,41 @@ export function findDrift(
   };
 }
 
+/** Only the resources that were changed in the targets since the last apply. */
+export function findDrifted(input: PlanContextInput): readonly DriftedResource[] {
+  return compareRecords(makePlanContext(input), input).drifted;
+}
+
+/** Compares each record with its live resource, in a context with the ledger in place of the manifests. */
+function compareRecords(declared: PlanContext, input: PlanContextInput) {
+  const recorded = recordedContext(input);
+  const selected = selectedRecords(declared);
+  const checked = [...recorded.desired.values()].filter(
+    ({ address }) => selected === undefined || selected.has(formatAddress(address)),
+  );
+  const verdicts = checked.map((resource) => [resource, compareRecorded(recorded, resource)] as const);
+  const renamed = renamedIn(declared);
+  const drifted = verdicts.flatMap(([{ address }, verdict]) => {
+    if (verdict.is !== 'drifted') return [];
+    const declaredAs = renamed.get(formatAddress(address));
+    const shown = withNamesOfIds(recorded, verdict.drifted);
+    return [{ ...shown, ...(declaredAs === undefined ? {} : { declaredAs }) }];
+  });
+  return { recorded, checked, verdicts, drifted };
+}
+
+function problemsOfReading(declared: PlanContext, input: DriftInput): readonly Diagnostic[] {
+  const isSelected = isSelectedIn(declared);
+  return [
+    ...(input.repositoryProblem ? [input.repositoryProblem] : []),
+    ...input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat()),
+    ...[...declared.unknownNames].flatMap(([text, unknown]) => {
+      const address = parseAddress(text);
+      return declared.target(address.target).unread === undefined && isSelected({ address }) ? unknown : [];
+    }),
+  ];
+}
+
 /** The records that a selection is about; undefined for the whole stack. */
 function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | undefined {
   if (!declared.isSelection && declared.part === undefined) return undefined;
@@ -116,14 +130,6 @@ function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | unde
 
 function undeterminedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
   return verdict.is === 'unknown' ? [{ address, message: verdict.why }] : [];
-}
-
-function withShownNames<R extends DriftedResource | PendingResource | UnmanagedResource>(
-  context: PlanContext,
-  resource: R,
-): R {
-  const fields = namedFields(context, resource.address, resource.fields);
-  return fields === resource.fields ? resource : { ...resource, fields };
 }
 
 interface Unrecorded {
@@ -230,7 +236,7 @@ function findUnmanaged(
     const fields = changed.filter(({ path }) => !shown.some((one) => one.path[0] === path[0]));
     return fields.length === 0
       ? []
-      : [withShownNames(context, { address, ...(live.id === undefined ? {} : { id: live.id }), fields })];
+      : [withNamesOfIds(context, { address, ...(live.id === undefined ? {} : { id: live.id }), fields })];
   });
   return {
     resources: found.filter((one) => one !== 'unseen'),

@@ -103,15 +103,19 @@ function groupIds(pairs: readonly (readonly [string, string])[]): ReadonlyMap<st
   return new Map([...groups].map(([key, some]) => [key, new Set(some.map(([, id]) => id))] as const));
 }
 
-/** The fields of a change of this resource, with the names of the ids in them. */
-export function namedFields<F extends FieldChange>(
+/** A resource with changed fields, and with the names of the ids in them. */
+export function withNamesOfIds<
+  R extends { readonly address: Address; readonly fields: readonly FieldChange[] },
+>(
   context: { kind(name: string): Kind; target(name: string): { readonly names?: NameLists } },
-  { kind, target }: Address,
-  fields: readonly F[],
-): readonly F[] {
+  resource: R,
+): R {
+  const { kind, target } = resource.address;
   const { references } = context.kind(kind).named ?? {};
   const { names: lists } = context.target(target);
-  return references === undefined || lists === undefined ? fields : withNames(fields, { references, lists });
+  if (references === undefined || lists === undefined) return resource;
+  const fields = withNames(resource.fields, { references, lists });
+  return fields === resource.fields ? resource : { ...resource, fields };
 }
 
 /** The resources that a resource refers to by name and that the stack declares: their addresses, with the fields of name and id. */

@@ -2,7 +2,7 @@
 import type { ReaderConnection } from '../api/open-target.ts';
 import type { Plan } from '../model/plan.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import { findDrift } from '../plan/find-drift.ts';
+import { findDrifted } from '../plan/find-drift.ts';
 import { planWithAuthors } from '../plan/attribute-drift.ts';
 import type { CliHost } from './host.ts';
 import { askTrails } from './read-trails.ts';
@@ -34,7 +34,7 @@ async function makePlanWithAuthors(
 ): Promise<PlanToShow> {
   const { request } = prepared;
   const { planning, input } = await makePlanToShow(request);
-  const { drifted } = planning.plan.changes.length === 0 ? { drifted: [] } : findDrift(input, planning.plan);
+  const drifted = planning.plan.changes.length === 0 ? [] : findDrifted(input);
   const modifications = await askTrails(drifted, {
     ...prepared,
     stack: request.stack,

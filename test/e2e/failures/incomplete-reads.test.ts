@@ -58,6 +58,8 @@ describe('plan', () => {
     expect(out).toContain('autoApply  false -> true');
     const text = out.replace(/\s+/g, ' ');
     expect(text.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
+    const { out: drift } = await reader.run(['drift', '--format', 'json'], 0);
+    expect(drift.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
     expect(text).not.toContain('will refuse');
     expect(bench.wire.seen.every(({ method }) => ['GET', 'LIST'].includes(method))).toBe(true);
     // Only an administrator may list all mounts; the paths below a mount show its type, too.
