@@ -237,13 +237,12 @@ function acceptField(field: FieldChange, about: FieldContext): AcceptedChange | 
   if (request.all && !(isUnrecorded ? followsDrift : isDrift(field, drift))) return undefined;
   const exchanged = refuseExchangedReference(accepted, about);
   if (exchanged !== undefined) return exchanged;
-  const place = resource.placeOf(path);
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
-  if (isSecret) return refuseSecret(accepted, place);
+  if (isSecret) return refuseSecret(accepted, resource.placeOf(path));
   if (field.unknown !== undefined)
     return refuse(accepted, 'value-unknown', {
       message: `the live value of ${nameOfAcceptedChange(accepted)} is not known: ${field.unknown}`,
-      place,
+      place: resource.placeOf(path),
       fix: 'write it by hand, or let apply set what is declared',
     });
   return accepted;

@@ -177,12 +177,13 @@ function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refu
   const { declaration, resource } = entry;
   const { document } = declaration;
   const fieldPath = entry.shortForm === undefined ? where.slice(1) : accepted.path;
-  const place = resource?.placeOf(fieldPath) ?? placeIn(document, where);
+  // Most changes are not refused, and a place is found by parsing the file again.
+  const place = () => resource?.placeOf(fieldPath) ?? placeIn(document, where);
   const named = nameOfAcceptedChange(accepted);
   if (document.source.file === standardInput)
     return refuse(accepted, 'value-from-input', {
       message: `${named} is declared on standard input, which is not written`,
-      place,
+      place: place(),
       fix: 'change it where the input is made',
     });
   const targets = textsOf(memberOf(memberOf(document.value, 'metadata'), 'targets'));
@@ -198,7 +199,7 @@ function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refu
   if (!isDefault && !isDefaultChild) return undefined;
   return refuse(accepted, 'value-from-defaults', {
     message: `${named} comes from the defaults of the stack, which are not written`,
-    place: isDefault ? place : (resource?.place ?? place),
+    place: isDefault ? place() : (resource?.place ?? place()),
     fix: `change the default for all, or write ${quoted(where.slice(1).join('.'))} into the manifest`,
   });
 }

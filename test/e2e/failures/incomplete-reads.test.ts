@@ -58,13 +58,13 @@ describe('plan', () => {
     expect(out).toContain('autoApply  false -> true');
     const text = out.replace(/\s+/g, ' ');
     expect(text.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
-    const { out: drift } = await reader.run(['drift', '--format', 'json'], 0);
-    expect(drift.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
     expect(text).not.toContain('will refuse');
     expect(bench.wire.seen.every(({ method }) => ['GET', 'LIST'].includes(method))).toBe(true);
     // Only an administrator may list all mounts; the paths below a mount show its type, too.
     const refused = bench.wire.seen.filter(({ status }) => status !== 200).map(({ path }) => path);
     expect(refused).toEqual(['/v1/sys/auth/cluster']);
+    const { out: drift } = await reader.run(['drift', '--format', 'json'], 0);
+    expect(drift.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
   });
 
   it('reports a read-only token once for the target, and apply refuses every change before it writes', async () => {
