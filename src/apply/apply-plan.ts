@@ -162,7 +162,6 @@ class Work {
       openSession: target.openSession ?? (() => target.session),
       parents: this.#parents.of(targetName),
       pages: this.#pages.of(targetName, kindName),
-      recordedOf: ({ address }) => input.ledger.records.get(formatAddress(address))?.fields,
       readBudget: this.#readBudgets.of(targetName),
       kinds: input.kinds,
       verifier: this.#verifiers.of(targetName),

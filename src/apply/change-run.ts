@@ -8,7 +8,6 @@ import type { Call, CallId } from '../model/call.ts';
 import type { Change, Outcome } from '../model/change.ts';
 import type { Registry, Session } from '../model/kind.ts';
 import type { Origin } from '../model/ledger.ts';
-import type { Spec } from '../model/resource.ts';
 import type { SecretSource } from '../model/stack.ts';
 import { type Answer, untilAborted } from '../model/http.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
@@ -35,8 +34,6 @@ export interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: PlanResult;
   /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;
-  /** The fields that the ledger records of the resource of a change. */
-  recordedOf(change: Change): Spec | undefined;
   /** when this apply created resources, in milliseconds */
   readonly createdAt: Map<AddressText, number>;
   /** checked before each attempt of each call */

@@ -22,8 +22,6 @@ interface RecheckTools {
   readonly planning: PlanResult;
   readonly kind: Kind;
   readonly session: Session;
-  /** The fields that the ledger records of the resource of a change. */
-  recordedOf(change: Change): Spec | undefined;
   /** ids of resources that this apply created */
   readonly ids: ReadonlyMap<AddressText, string>;
   /** when this apply created them, in milliseconds */
@@ -303,6 +301,9 @@ function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
     calls.every(({ sharesRead }) => sharesRead) &&
     risks.every(({ effect }) => effect === 'narrows');
   if (!isHarmless) return undefined;
-  const recorded = tools.recordedOf(change) ?? {};
+  const { known } = planning.records.get(formatAddress(address)) ?? {};
+  // Without a record, it is not known which values an old list may show.
+  if (known === undefined) return undefined;
+  const recorded = { ...known.content, ...known.seen, ...known.fields };
   return { change, id, recorded, listIndex, kind, pages: kind.pages, session, openSession, now };
 }

@@ -37,7 +37,7 @@ export interface Known {
 export interface Listed {
   readonly change: Change;
   readonly id: string;
-  /** the fields that the ledger records */
+  /** the values in the ledger, also of fields that are not declared */
   readonly recorded: Spec;
   /** index in the list */
   readonly listIndex: number;

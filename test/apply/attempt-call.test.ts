@@ -109,7 +109,7 @@ async function send(
   const shared = { parents: new ParentReads(), pages: new PageReads() };
   const openSession = () => context.session;
   const created = { ids: new Map(), createdAt: new Map() };
-  const tools = { ...context, planning, ...shared, openSession, ...created, recordedOf: () => undefined };
+  const tools = { ...context, planning, ...shared, openSession, ...created };
   const lastRead = new ResourceReads(change, tools);
   const sent = await attemptCall(call, { change, lastRead, send: context, resolve: async () => request });
   return { ...sent, log };

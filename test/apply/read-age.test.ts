@@ -55,7 +55,7 @@ it('The read before one call does not make the check of another call of the same
     },
   };
   const reads = new ResourceReads(change, {
-    ...{ planning, kind, session, recordedOf: () => undefined, ids: new Map(), createdAt: new Map() },
+    ...{ planning, kind, session, ids: new Map(), createdAt: new Map() },
     ...{ openSession: () => session, parents: new ParentReads(), pages: new PageReads(), now: () => now },
   });
   expect(await reads.before(shape, false)).toEqual({ is: 'send' });

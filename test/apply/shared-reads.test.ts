@@ -43,6 +43,12 @@ describe('Scattered updates', () => {
   );
 });
 
+it('Resources without a record are read separately, because an old list may show the value that is written', async () => {
+  const run = await applyPaged({ count: 100, updates: upTo(100), perSecond: 30, hasLedger: false });
+  expect(kindsOf(run)).toEqual(['applied']);
+  expect(run).toMatchObject({ pages: 0, reads: 100 });
+});
+
 describe('A resource that is changed in the service', () => {
   const drifting = (at: number): PagedWorld => ({
     count: 100,

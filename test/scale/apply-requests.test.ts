@@ -100,6 +100,8 @@ describe('Updating some of many workspaces', { timeout: 300_000 }, () => {
       perSecond: 100,
       organization: { workspaces: all.map(owned) },
     });
+    await declare(all.map((name) => workspace(name)));
+    expect((await run('apply', '--yes')).code, 'records them').toBe(0);
     const isChanged = (index: number) => index % 100 < onPage;
     await declare(all.map((name, index) => workspace(name, { autoApply: isChanged(index) })));
 
@@ -118,6 +120,8 @@ describe('Updating some of many workspaces', { timeout: 300_000 }, () => {
   it('finds them even if creations have moved them in the list', async () => {
     const workspaces = all.slice(0, 300).map(owned);
     const { declare, run } = await open({ perSecond: 100, organization: { workspaces } });
+    await declare(all.slice(0, 300).map((name) => workspace(name)));
+    expect((await run('apply', '--yes')).code, 'records them').toBe(0);
     const fresh = names('aa', 250).map((name) => workspace(name));
     const changed = all.slice(0, 300).map((name) => workspace(name, { autoApply: true }));
     await declare([...fresh, ...changed]);

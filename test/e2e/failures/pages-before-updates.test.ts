@@ -3,7 +3,7 @@
  * is read alone. All other writes keep a read of their own.
  */
 import { describe, expect, it } from 'vitest';
-import { type Bench, openBench } from '../../support/cli/bench.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { type Document, removalRequest, workspace } from '../../support/cli/documents.ts';
 import { type Answer, fakeAnswer } from '../../support/cli/faulty-proxy.ts';
 import {
@@ -255,5 +255,73 @@ describe('A workspace is read alone just before', () => {
       const reads = bench.wire.seen.filter((request) => isSingle(request) && request.path.includes(id));
       expect(reads.length, name).toBeGreaterThanOrEqual(1);
     }
+  });
+});
+
+describe('A list from before somebody changed a workspace by hand does not count as recent', () => {
+  const others = names.slice(1);
+  const documents = (first: Document, description: string) => [
+    first,
+    ...others.map((name) => workspace(name, { description })),
+  ];
+  interface Case {
+    /** how the first workspace is declared before and after, under the name that it has then */
+    readonly before: Document;
+    readonly after: Document;
+    readonly prepare?: (bench: Bench, stack: Checkout) => Promise<unknown>;
+  }
+  const cases: Readonly<Record<string, Case>> = {
+    'with a value that was applied': {
+      before: workspace('a-0', { description: 'old' }),
+      after: workspace('a-0', { description: 'old' }),
+    },
+    'with a value that was applied under another name': {
+      before: workspace('a-0', { description: 'old' }),
+      after: workspace('a-0-renamed', { description: 'old' }),
+      prepare: async (bench) => bench.byHand.update(await bench.idOf('a-0'), { name: 'a-0-renamed' }),
+    },
+    'with a value that was set by hand and is declared now': {
+      before: workspace('a-0'),
+      after: workspace('a-0', { autoApply: true, description: 'old' }),
+      prepare: async (bench, stack) => {
+        await bench.byHand.update(await bench.idOf('a-0'), { description: 'old' });
+        // The ledger keeps what others have set when a change is applied.
+        await stack.declare(...documents(workspace('a-0', { autoApply: true }), 'old'));
+        await stack.run(['apply', '--yes'], 0);
+      },
+    },
+  };
+
+  it.each(Object.entries(cases))('%s', async (_, { before, after, prepare }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.setUp(...documents(before, 'old'));
+    const id = await bench.idOf('a-0');
+    await prepare?.(bench, stack);
+    await stack.declare(...documents(after, 'new'));
+    let old: Answer | undefined;
+    bench.wire.setHandler(async (request, pass) => {
+      const answer = await pass();
+      if (isPage(request)) old = answer;
+      return answer;
+    });
+    await stack.run(['plan'], 0);
+    expect(old).toBeDefined();
+    await bench.byHand.update(id, { description: 'drifted' });
+    bench.wire.reset();
+    let pages = 0;
+    let isFirst = true;
+    bench.wire.setHandler(async (request, pass) => {
+      pages += isPage(request) ? 1 : 0;
+      if (isPage(request) && pages > 1 && bench.written().length < names.length) return old;
+      if (request.method === 'PATCH' && isFirst) {
+        isFirst = false;
+        await bench.byHand.update(await bench.idOf('a-4'), { description: 'by hand' });
+      }
+      return pass();
+    });
+    await stack.run(['apply', '--yes'], 6);
+    expect((await readWorkspace(bench, 'a-4')).attributes['description']).toBe('by hand');
+    expect((await readWorkspace(bench, 'a-5')).attributes['description']).toBe('new');
   });
 });

@@ -5,13 +5,14 @@
 import { applyPlan } from '../../../src/apply/apply-plan.ts';
 import { RateController } from '../../../src/api/transport/rate-controller.ts';
 import { Throttle } from '../../../src/api/transport/throttle.ts';
+import { formatAddress } from '../../../src/model/address.ts';
 import type { Outcome } from '../../../src/model/change.ts';
 import { type Answer, WireError, type Writer } from '../../../src/model/http.ts';
 import type { Kind, Session } from '../../../src/model/kind.ts';
 import type { LiveResource } from '../../../src/model/resource.ts';
 import { SimulatedClock } from '../http/simulated-clock.ts';
 import { parentKind, registryOf } from './sample-kind.ts';
-import { at, desired, inputOf, ledgerOf, live, planOf } from './sample-plan.ts';
+import { at, desired, inputOf, ledgerOf, live, planOf, record } from './sample-plan.ts';
 
 export interface PagedWorld {
   /** the number of resources in the list; each has the colour red */
@@ -19,6 +20,8 @@ export interface PagedWorld {
   /** indices of the resources that the plan makes blue */
   readonly updates: readonly number[];
   readonly perSecond: number;
+  /** whether the ledger has records of the updated resources, which is the default */
+  readonly hasLedger?: boolean;
   /** milliseconds until a response; `pageAfter` is for pages, with the same default */
   readonly after?: number;
   readonly pageAfter?: number;
@@ -64,7 +67,15 @@ const indexOf = (text: string) => Number(/w-(\d+)/.exec(text)?.[1]);
 export async function applyPaged(world: PagedWorld): Promise<PagedRun> {
   const service = new PagedService(world);
   const kind = service.kind();
+  const recorded = world.hasLedger === false ? [] : world.updates;
+  const records = Object.fromEntries(
+    recorded.map((index) => {
+      const address = at('Parent', nameOf(index));
+      return [formatAddress(address), record({ id: `id-${address.name}`, fields: { colour: 'red' } })];
+    }),
+  );
   const made = {
+    records,
     desired: world.updates.map((index) => desired(at('Parent', nameOf(index)), { colour: 'blue' })),
     live: Array.from({ length: world.count }, (_, index) => ({ ...red(index), listIndex: index })),
     kinds: registryOf(kind),
@@ -91,7 +102,7 @@ export async function applyPaged(world: PagedWorld): Promise<PagedRun> {
     planning: planOf(made),
     kinds: made.kinds,
     targets: new Map([['acme', { session: openSession(), openSession, writer: service.writer() }]]),
-    ledger: ledgerOf({}),
+    ledger: ledgerOf(records),
     store: { write: async (ledger) => ({ ...ledger, known: true, serial: ledger.serial + 1 }) },
     now: () => service.clock.now(),
     readSecret: async () => 'a secret',
