@@ -59,8 +59,7 @@ export function findDrift(input: DriftInput): Drift {
   const unrecorded = findUnrecorded(declared);
   const access = findAccess(declared);
   const problems = problemsOfReading(declared, input);
-  // A plan would change what drifted, and what the files changed.
-  const coverage = coverageOf(input, declared, [...drifted, ...pending]);
+  const coverage = coverageOf(input, declared, []);
   return {
     stack: input.stack.name,
     targets: input.targets.map(({ target }) => planTarget(target)),

@@ -64,7 +64,7 @@ describe('plan', () => {
     const refused = bench.wire.seen.filter(({ status }) => status !== 200).map(({ path }) => path);
     expect(refused).toEqual(['/v1/sys/auth/cluster']);
     const { out: drift } = await reader.run(['drift', '--format', 'json'], 0);
-    expect(drift.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
+    expect(drift, 'drift writes nothing').not.toContain('cannot write');
   });
 
   it('reports a read-only token once for the target, and apply refuses every change before it writes', async () => {
