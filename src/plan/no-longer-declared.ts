@@ -69,13 +69,14 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
 }
 
 /**
- * Whether the record can be dropped even if the token just cannot see the resource now: it is live under another name, or a later plan
- * finds it without its record.
+ * Whether the record can be dropped even if the token just cannot see the resource now: it is live under another name, a later plan finds
+ * it without its record, or this run has deleted it.
  */
 function isFoundAgain(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
   const { ownership } = context.kind(address.kind);
   if (ownership.by !== 'claim' || ownership.foundByLedgerOnly !== true) return true;
+  if (context.deleted.has(text)) return true;
   const { id } = context.ledger.records.get(text) ?? {};
   return id !== undefined && context.liveWithId(address, id) !== undefined;
 }

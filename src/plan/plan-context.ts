@@ -83,6 +83,8 @@ export interface PlanContextInput {
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
   readonly commitOrders?: readonly CommitOrder[] | undefined;
+  /** addresses, in the ledger as well, of what this run has deleted */
+  readonly deleted?: ReadonlySet<AddressText> | undefined;
   /** settings that are looser than at an earlier commit; `stack` has the stricter ones */
   readonly loosened?: readonly LoosenedSetting[] | undefined;
   /** tracked files that the work tree lacks; absent when no files were listed */
@@ -113,6 +115,7 @@ export interface PlanContext {
   readonly missingFiles: MissingFiles | undefined;
   readonly now: number | undefined;
   readonly isApproved: boolean;
+  readonly deleted: ReadonlySet<AddressText>;
   /** Given a text, the sources of the secrets of this run that it contains. */
   readonly secretsIn: SourcesIn;
   kind(name: string): Kind;
@@ -304,8 +307,9 @@ const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), withoutRecord
 
 /** The members of the context that are taken from the input as they are. */
 function passedOn(input: PlanContextInput) {
-  const { commitOrders = [], loosened = [], missingFiles, now, isApproved = false } = input;
-  return { commitOrders, loosened, missingFiles, now, isApproved, secretsIn: input.secretsIn ?? (() => []) };
+  const { commitOrders = [], loosened = [], missingFiles, now, isApproved = false, deleted } = input;
+  const { secretsIn = () => [] } = input;
+  return { commitOrders, loosened, missingFiles, now, isApproved, deleted: deleted ?? new Set(), secretsIn };
 }
 
 function incompleteReasons(

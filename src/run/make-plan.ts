@@ -26,8 +26,6 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   readonly connected: Connected;
   /** milliseconds since 1970 */
   readonly now: () => number;
-  /** the resources that this run has deleted */
-  readonly deleted?: ReadonlySet<AddressText>;
   /** the orders of the commits, which are determined while the targets are read */
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
   /** What applies of parts have deleted or released within a day; called only if the plan does that, too. */
@@ -79,7 +77,7 @@ export async function makePlanToApply(request: PlanRequest, isApproved: boolean)
 
 /** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
-  const { connected, commitOrders, now, files, documents, deleted, ...more } = request;
+  const { connected, commitOrders, now, files, documents, ...more } = request;
   const { removedByParts: _, checkPolicies: __, ...given } = more;
   const { stack, ledger } = given;
   const before = new Map(
@@ -92,7 +90,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     .filter(({ target }) => !moved.has(target.name))
     .map((target) => target.openSession());
   const context = { ...given, now: now() };
-  const input = { ...context, sessions, deleted };
+  const input = { ...context, sessions };
   const first = await readFirst(input);
   const readings = await readRest(input, first, deletionsIn(first, context, sessions));
   // `moved`: the stack file has another address than the ledger. `displaced`: recorded ids were found at another address.

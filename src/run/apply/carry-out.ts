@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-plan.ts';
 import { saveFound } from '../../apply/ledger-records.ts';
 import { creationsInDoubt, leftOpen, verifiedByPlan } from '../../apply/verify-write.ts';
-import { type AddressText, formatAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -153,9 +153,26 @@ function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTa
   );
 }
 
-/** Whether the service confirmed the deletion. */
-function isDeleted({ action, kind }: Outcome): boolean {
-  return action === 'delete' && kind === 'applied';
+/** The addresses of what the service has deleted; after a rename by hand, the record of one has its former name. */
+function deletedIn(
+  outcomes: readonly Outcome[],
+  { changes }: Pick<Plan, 'changes'>,
+  { records }: Pick<Ledger, 'records'>,
+): ReadonlySet<AddressText> {
+  const deletions = outcomes.filter(({ action, kind }) => action === 'delete' && kind === 'applied');
+  const deleted = new Set(deletions.map(({ address }) => formatAddress(address)));
+  const ids = new Set(
+    changes.flatMap(({ address, id }) =>
+      id !== undefined && deleted.has(formatAddress(address))
+        ? [`${address.kind}/${address.target}/${id}`]
+        : [],
+    ),
+  );
+  const recorded = [...(ids.size === 0 ? [] : records)].flatMap(([text, { id }]) => {
+    const { kind, target } = parseAddress(text);
+    return ids.has(`${kind}/${target}/${id}`) ? [text] : [];
+  });
+  return new Set([...deleted, ...recorded]);
 }
 
 interface Proved extends OpenWrites {
@@ -196,7 +213,7 @@ async function prove(
     // Creations of this apply whose outcome is unknown are treated like those of an interrupted apply: they are not foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
     begunFields: leftOpen(outcomes, planning),
-    deleted: new Set(outcomes.filter(isDeleted).map(({ address }) => formatAddress(address))),
+    deleted: deletedIn(outcomes, plan, ledger),
     // The records of the former ledger have been imported by now.
     ...(former && { former: { ...former, records: new Set<AddressText>() } }),
     // Commits and times were checked before the apply.

@@ -203,6 +203,23 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
     expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/payments']);
   });
 
+  it.each([
+    ['', 'payments'],
+    [' under a name that somebody gave it', 'paid'],
+  ])('is deleted%s, and is forgotten then', async (_, name) => {
+    const { stack, change, idOfProject } = await openProjects(dialect);
+    await stack.setUp(project('payments'), workspace('app'));
+    await change(await idOfProject('payments'), { name });
+    await stack.declare(workspace('app'));
+    expect(actionsOf(await stack.plan())).toEqual([`delete Project/acme/${name}`]);
+    await stack.applyAcknowledged();
+    expect((await stack.run(['drift'], 0)).out).not.toContain('Project/');
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).not.toContain('Project/');
+    // Nobody else has deleted it, so no guard asks about that.
+    await stack.declare(project('payments'), workspace('app'));
+    expect((await stack.plan()).guards).toEqual([]);
+  });
+
   it('and was deleted in the service loses its record by a removal request', async () => {
     const { stack, bench, idOfProject } = await openProjects(dialect);
     await stack.setUp(project('payments'), workspace('app'));
