@@ -18,6 +18,7 @@ import {
   type Metadata,
   ownOwnershipTag,
 } from '../model/resource.ts';
+import { matchesRedacted } from '../redaction/stored-values.ts';
 import { compareResource, isLive } from './compare-resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 
@@ -153,6 +154,7 @@ function compareWithLive(
     ...ownershipTagDrift(context, resource, live),
     ...differences
       .filter((change) => change.unknown === undefined && !wasBegun(context, address, { change, live }))
+      .filter(({ before, after }) => !matchesRedacted(after, before))
       .map(sinceRecorded),
     ...inheritedDrift(context, address, live),
   ];

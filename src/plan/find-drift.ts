@@ -31,6 +31,7 @@ import {
 } from '../model/named-reference.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import { matchesRedacted } from '../redaction/stored-values.ts';
 import { planTarget } from './build-plan.ts';
 import { compareRecorded, recordedContext, type RecordedVerdict } from './compare-recorded.ts';
 import { seenValues, undeclaredIn } from './compare-resource.ts';
@@ -258,7 +259,8 @@ function changedFields(kind: Kind, record: LedgerRecord, live: LiveResource): Fi
       ? seenValues(kind, live, { declared, changes: [] })
       : undeclaredIn(kind.fields, canonicalSpec(kind.fields, live.spec), declared);
   const defaults = defaultsBesides(kind, [before, now]);
-  return changesBetween(kind.fields, { ...defaults, ...before }, { ...defaults, ...now });
+  const changes = changesBetween(kind.fields, { ...defaults, ...before }, { ...defaults, ...now });
+  return changes.filter(({ before: seen, after }) => !matchesRedacted(seen, after));
 }
 
 /** The undeclared values in the record, or those in its content. */

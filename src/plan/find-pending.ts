@@ -9,6 +9,7 @@ import type { Kind } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import { nameKey } from '../model/named-reference.ts';
 import type { DesiredResource, Spec } from '../model/resource.ts';
+import { matchesRedacted } from '../redaction/stored-values.ts';
 import type { PlanContext } from './plan-context.ts';
 import { flagChanges } from './recorded-flags.ts';
 import { ownershipTagText } from './compare-recorded.ts';
@@ -77,7 +78,11 @@ function pendingOwnershipTag(
 
 function pendingFields(kind: Kind, resource: DesiredResource, record: LedgerRecord): FieldChange[] {
   const complete = (side: Spec) => ({ ...defaultsOf(kind), ...canonicalSpec(kind.fields, side) });
-  return changesBetween(kind.fields, complete(record.fields), complete(asApplied(kind, resource, record)));
+  const applied = complete(record.fields);
+  const declared = complete(asApplied(kind, resource, record));
+  return changesBetween(kind.fields, applied, declared).filter(
+    ({ before, after }) => !matchesRedacted(before, after),
+  );
 }
 
 /** The spec with the recorded ids of names that the record has, too: if such a name has another id now, only the service changed. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../model/address.ts';
 import type { TrailEvent } from '../model/audit-trail.ts';
 import type { FieldChange } from '../model/field.ts';
-import { canonicalText, type Json, type Path, sameJson } from '../model/json.ts';
+import { canonicalText, isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
 import type {
   HistoryChange,
   HistoryEntry,
@@ -41,6 +41,34 @@ function redactMember(value: unknown, redact: Redact): unknown {
     return new Map([...value].map(([key, member]) => [key, redactMember(member, redact)]));
   if (typeof value === 'string') return redact([value])[0];
   return typeof value === 'object' && value !== null ? redact(value) : value;
+}
+
+/**
+ * Whether a value may be the one that was stored redacted: texts are the same but for what the placeholders took the place of. Only a
+ * placeholder makes it true for values that differ.
+ */
+export function matchesRedacted(stored: Json | undefined, value: Json | undefined): boolean {
+  if (typeof stored === 'string') return typeof value === 'string' && matchesText(stored, value);
+  if (Array.isArray(stored) && Array.isArray(value))
+    return stored.length === value.length && stored.every((item, at) => matchesRedacted(item, value[at]));
+  if (!isJsonObject(stored) || !isJsonObject(value)) return sameJson(stored, value);
+  const names = new Set([...Object.keys(stored), ...Object.keys(value)]);
+  return [...names].every((name) => matchesRedacted(stored[name], value[name]));
+}
+
+function matchesText(stored: string, value: string): boolean {
+  const [start = '', ...parts] = stored.split(secretPlaceholder);
+  const end = parts.pop();
+  if (end === undefined) return stored === value;
+  if (!value.startsWith(start)) return false;
+  let at = start.length;
+  for (const part of parts) {
+    // A secret has at least one character.
+    const found = value.indexOf(part, at + 1);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return value.length - end.length > at && value.endsWith(end);
 }
 
 /** Members of a ledger with names and places, which are never secrets. */

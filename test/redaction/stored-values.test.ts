@@ -1,11 +1,14 @@
 // A secret in any member of what is stored is redacted; only names stay (docs/guides/safety.md, "No secret is stored").
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TrailEvent } from '../../src/model/audit-trail.ts';
 import type { AddressText } from '../../src/model/address.ts';
 import type { FieldChange } from '../../src/model/field.ts';
+import { type Json, sameJson } from '../../src/model/json.ts';
 import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
 import {
   findStored,
+  matchesRedacted,
   redactEntry,
   redactEvent,
   redactLedger,
@@ -271,5 +274,50 @@ describe('a secret in every member', () => {
       'offered',
       'seen',
     ]);
+  });
+});
+
+describe('A stored value', () => {
+  const text = fc
+    .array(fc.constantFrom(planted, 'a', 'b', ' ', 'planted'), { maxLength: 6 })
+    .map((parts) => parts.join(''));
+  const json = fc.letrec<{ json: Json }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 2 },
+      text,
+      fc.integer(),
+      fc.array(tie('json'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('x', 'y'), tie('json')),
+    ),
+  })).json;
+
+  it('that was redacted matches what it was before', () => {
+    const secrets = new KnownSecrets();
+    secrets.keep(planted);
+    fc.assert(
+      fc.property(json, (value) => {
+        const { stored } = secrets.redactKept({ stored: value });
+        expect(matchesRedacted(stored, value)).toBe(true);
+      }),
+    );
+  });
+
+  it('without a placeholder matches only the same value', () => {
+    fc.assert(
+      fc.property(json, json, (one, other) => {
+        expect(matchesRedacted(one, other)).toBe(sameJson(one, other));
+      }),
+    );
+  });
+
+  it.each([
+    ['see [secret]', 'saw planted-s3cret', false],
+    ['see [secret]', 'see ', false],
+    ['see [secret].', 'see planted-s3cret', false],
+    ['[secret][secret]', 'x', false],
+    ['a[secret]b[secret]c', 'a1b2b3c', true],
+    ['[secret]', null, false],
+  ])('%s and %s: %s', (stored, value, isSame) => {
+    expect(matchesRedacted(stored, value)).toBe(isSame);
   });
 });

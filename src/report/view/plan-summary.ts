@@ -108,11 +108,15 @@ export function selectArguments(selectors: readonly string[] = []): string {
   return selectors.map((selector) => `--select ${shellWord(selector)}`).join(' ');
 }
 
-/** The stack's argument for commands without the flag `--select`. @param argument the stack's argument, followed by `selectArguments` */
+/**
+ * The stack's argument for commands without the flags `--select` and `--complete`.
+ * @param argument the stack's argument, followed by `selectArguments`
+ */
 export function withoutSelection(argument: string | undefined, part: Plan['part']): string | undefined {
   const selection = selectArguments(part?.selectors);
-  if (argument === undefined || selection === '' || !argument.endsWith(selection)) return argument;
-  const rest = argument.slice(0, -selection.length).trimEnd();
+  const isSelected = selection !== '' && argument?.endsWith(selection);
+  const rest = isSelected ? argument?.slice(0, -selection.length).trimEnd() : argument;
+  if (rest === '- --complete') return '-';
   return rest === '' ? undefined : rest;
 }
 

@@ -185,6 +185,22 @@ describe('The ledger', () => {
 });
 
 describe('A ledger', () => {
+  it('with a redacted value shows drift only if the text around the secret was changed', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const tags = { note: `a.${secrets.API_TOKEN}.b` };
+    await stack.setUp(workspace('app', { description: pasted, tags }), workspace('web'));
+    await bench.byHand.update(await bench.idOf('web'), { description: pasted });
+    await stack.declare(
+      workspace('app', { description: pasted, tags }),
+      workspace('web', { autoApply: true }),
+    );
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.run(['drift', '--unmanaged'], 0)).out).not.toContain('[secret]');
+    await bench.byHand.update(await bench.idOf('app'), { description: `${pasted}!` });
+    expect((await stack.run(['drift'], 3)).out).toContain('[secret] by mistake!');
+  });
+
   it('contains no token of an undeclared field', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

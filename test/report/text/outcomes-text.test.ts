@@ -160,6 +160,12 @@ describe('the text about what an apply has written', () => {
     );
   });
 
+  it('names each command with the flags that it has', () => {
+    expect(stepAfterApply([], 'empty', '- --complete')).toBe(
+      'Next: "trueup drift - --complete" shows later changes in the targets, and "trueup history -" lists this apply.',
+    );
+  });
+
   it('says "nothing" if a later plan shows that a failed change is left', () => {
     const proof = { changes: [change({ address: inDoubt.address })] };
     expect(writtenText([inDoubt], proof)).toBe('Nothing changed');
