@@ -5,6 +5,7 @@
 import type { AddressText } from '../model/address.ts';
 import { sameJson } from '../model/json.ts';
 import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from '../model/ledger.ts';
+import { matchesRedacted } from '../redaction/stored-values.ts';
 
 /** What an apply needs of a store. */
 export type LedgerWriter = Pick<LedgerStore, 'write'>;
@@ -36,6 +37,12 @@ export class LedgerKeeper {
 
   get(address: AddressText): LedgerRecord | undefined {
     return this.#records.get(address);
+  }
+
+  /** Whether there is such a record, which may lack secrets: a run that had read them has redacted them. */
+  has(address: AddressText, record: LedgerRecord): boolean {
+    const known = this.#records.get(address);
+    return known !== undefined && matchesRedacted(asJson(known), asJson(record));
   }
 
   put(address: AddressText, record: LedgerRecord): void {

@@ -255,7 +255,9 @@ export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void 
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
   for (const [text, { isUpToDate }] of planning.records) {
-    if (isUpToDate) putRecord({ planning, kinds, keeper }, text, completeRecord({ planning, kinds }, text));
+    if (!isUpToDate) continue;
+    const record = completeRecord({ planning, kinds }, text);
+    if (!keeper.has(text, record)) putRecord({ planning, kinds, keeper }, text, record);
   }
 }
 

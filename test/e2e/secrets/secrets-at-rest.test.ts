@@ -201,6 +201,26 @@ describe('A ledger', () => {
     expect((await stack.run(['drift'], 3)).out).toContain('[secret] by mistake!');
   });
 
+  it('stays redacted if a later apply, which has not read the secret, changes nothing in the record', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const env = { ...secrets, LATER: 'planted-later-token' };
+    const audited = await stack.reconfigure({ workspaces: { auditToken: { env: 'LATER' } } });
+    await audited.declare(workspace('app', { description: 'saw planted-later-token' }));
+    const cwd = stack.directory;
+    expect((await trueup(['apply', '--yes'], { cwd, env })).code).toBe(0);
+    await stack.reconfigure({});
+    await stack.declare(workspace('app', { description: 'saw planted-later-token' }), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await stack.ledger()).toMatchObject({
+      records: {
+        'Workspace/acme/app': { fields: { description: 'saw [secret]' } },
+        'Workspace/acme/web': {},
+      },
+    });
+    expect((await stack.run(['drift'], 0)).out).not.toContain('planted-later-token');
+  });
+
   it('contains no token of an undeclared field', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
