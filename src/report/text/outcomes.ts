@@ -154,7 +154,10 @@ export function stepAfterApply(
     quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
   const command = (name: string) => commandWith(name, stack);
   const ofWhole = (name: string) => commandWith(name, withoutSelection(stack, part));
-  const open = outcomes.filter((outcome) => !isSuccessful(outcome));
+  // What a later read found done is not left, if a plan shows nothing else.
+  const open = outcomes.filter(
+    (outcome) => !isSuccessful(outcome) && !(proof === 'empty' && isDone(outcome)),
+  );
   const kinds = new Set(open.map(({ kind }) => kind));
   if (open.length > 0 && open.every(unsentByStop(outcomes)))
     return 'Next: run the same command again. It continues with what is left.';

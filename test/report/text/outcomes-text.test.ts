@@ -160,6 +160,12 @@ describe('the text about what an apply has written', () => {
     );
   });
 
+  it('does not ask for another run if a later plan shows that nothing is left', () => {
+    const found = outcome('unknown', 'kite', { foundTrue: true });
+    expect(stepAfterApply([found], 'empty')).toContain('lists this apply');
+    expect(stepAfterApply([found], 'not-empty')).toContain('run the same command again');
+  });
+
   it('names each command with the flags that it has', () => {
     expect(stepAfterApply([], 'empty', '- --complete')).toBe(
       'Next: "trueup drift - --complete" shows later changes in the targets, and "trueup history -" lists this apply.',
