@@ -83,7 +83,7 @@ export interface PlanContextInput {
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
   readonly commitOrders?: readonly CommitOrder[] | undefined;
-  /** addresses, in the ledger as well, of what this run has deleted */
+  /** the resources that this run has deleted, by their addresses in the target and in the ledger */
   readonly deleted?: ReadonlySet<AddressText> | undefined;
   /** settings that are looser than at an earlier commit; `stack` has the stricter ones */
   readonly loosened?: readonly LoosenedSetting[] | undefined;

@@ -154,7 +154,7 @@ export function stepAfterApply(
     quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
   const command = (name: string) => commandWith(name, stack);
   const ofWhole = (name: string) => commandWith(name, withoutSelection(stack, part));
-  // What a later read found done is not left, if a plan shows nothing else.
+  // If the plan after the apply is empty, nothing is left of a change that a later read found applied.
   const open = outcomes.filter(
     (outcome) => !isSuccessful(outcome) && !(proof === 'empty' && isDone(outcome)),
   );

@@ -153,7 +153,7 @@ function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTa
   );
 }
 
-/** The addresses of what the service has deleted; after a rename by hand, the record of one has its former name. */
+/** The resources that the service has deleted. After a rename by hand, the record of such a resource has the former name. */
 function deletedIn(
   outcomes: readonly Outcome[],
   { changes }: Pick<Plan, 'changes'>,
