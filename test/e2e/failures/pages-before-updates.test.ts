@@ -258,7 +258,7 @@ describe('A workspace is read alone just before', () => {
   });
 });
 
-describe('A list from before somebody changed a workspace by hand does not count as recent', () => {
+describe('A list from before a change by hand does not count as recent', () => {
   const others = names.slice(1);
   const documents = (first: Document, description: string) => [
     first,

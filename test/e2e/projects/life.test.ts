@@ -205,7 +205,7 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
 
   it.each([
     ['', 'payments'],
-    [' under a name that somebody gave it', 'paid'],
+    [' after it was renamed by hand', 'paid'],
   ])('is deleted%s, and is forgotten then', async (_, name) => {
     const { stack, change, idOfProject } = await openProjects(dialect);
     await stack.setUp(project('payments'), workspace('app'));
@@ -215,7 +215,7 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
     await stack.applyAcknowledged();
     expect((await stack.run(['drift'], 0)).out).not.toContain('Project/');
     expect((await stack.run(['plan', '--exit-code'], 0)).out).not.toContain('Project/');
-    // Nobody else has deleted it, so no guard asks about that.
+    // This stack has deleted it, so the guard "recreate" does not apply.
     await stack.declare(project('payments'), workspace('app'));
     expect((await stack.plan()).guards).toEqual([]);
   });
