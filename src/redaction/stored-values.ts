@@ -44,8 +44,8 @@ function redactMember(value: unknown, redact: Redact): unknown {
 }
 
 /**
- * Whether a value may be the one that was stored redacted: all texts are equal, except where a placeholder stands for a secret of any
- * length. Without a placeholder, only an equal value matches.
+ * Whether a stored value equals a value, if each placeholder stands for a secret of any length. Without a placeholder, only an equal value
+ * matches.
  */
 export function matchesRedacted(stored: Json | undefined, value: Json | undefined): boolean {
   if (typeof stored === 'string') return typeof value === 'string' && matchesText(stored, value);
