@@ -1,15 +1,14 @@
 /** The coverage of a plan: what it has read, and what it could not read. */
-import type { Address } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
 import type { Coverage } from '../model/plan.ts';
 import { readOnlyNote, readOnlyTargets } from './permission-check.ts';
 import type { PlanContext, PlanContextInput } from './plan-context.ts';
 import { ledgerNotes } from './take-over-stack.ts';
 
-/** @param changes the resources that the plan changes */
 export function coverageOf(
   input: PlanContextInput & { readonly files: number; readonly documents: number },
   context: PlanContext,
-  changes: readonly { readonly address: Address }[],
+  changes: readonly Change[],
 ): Coverage {
   const changed = new Set(changes.map(({ address }) => address.target));
   const targets = input.targets.map(({ target, sets, requests, unread, skipped }) => {
